@@ -1,4 +1,4 @@
--- Who screens whom, and who may do what.
+-- Organisations with their accounts and rosters, and who may write what.
 
 -- History is only added to; an empty table may be emptied.
 create function refuse_rewriting() returns trigger language plpgsql as $$
@@ -15,147 +15,48 @@ begin
 end
 $$;
 
--- What is led to still cannot be removed.
-create function refuse_orphans() returns trigger language plpgsql as $$
-declare
-  child text;
-  parts text[];
-  found_any boolean;
-begin
-  foreach child in array tg_argv loop
-    parts := string_to_array(child, '.');
-    execute format('select exists (select from %I child join gone on gone.%I = child.%I)', parts[1], parts[3], parts[2]) into found_any;
-    if found_any then
-      raise foreign_key_violation using message = format('rows of %I still lead to what is removed from %I', parts[1], tg_table_name);
-    end if;
-  end loop;
-  return null;
-end
-$$;
+-- What people write is checked when it is stored, whichever program writes it: later runs must be able to read it.
+create domain clean_text as text
+  constraint has_no_control_characters check (value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]');
 
--- On a server nobody says anything under another name than that of their login, and where the role nightscreen_reviewer exists only its members
--- decide. The embedded database knows one login only: there a name is attested.
-create function require_author(person text, attested boolean, act text) returns void language plpgsql as $$
-begin
-  if version() ~ 'emscripten' then
-    if not attested then
-      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
-    end if;
-  elsif attested or person is distinct from session_user then
-    raise exception '% cannot % in the name of %', session_user, act, person using errcode = 'insufficient_privilege';
-  elsif act = 'decide' and exists (select from pg_roles where rolname = 'nightscreen_reviewer')
-    and not pg_has_role(session_user, 'nightscreen_reviewer', 'member') then
-    raise exception '% is not a member of the role nightscreen_reviewer', session_user using errcode = 'insufficient_privilege';
-  end if;
-end
-$$;
+create domain written_text as clean_text
+  constraint is_not_blank check (value !~ '^\s*$')
+  constraint is_not_too_long check (length(value) <= 32767);
 
--- What became of something in a run is said by whoever runs, whose tables they are.
-create function require_owner(of_table oid, saying text) returns void language plpgsql as $$
-begin
-  if not pg_has_role(session_user, (select relowner from pg_class where oid = of_table), 'member') then
-    raise exception '% cannot say that %', session_user, saying using errcode = 'insufficient_privilege';
-  end if;
-end
-$$;
+create domain person_name as written_text
+  constraint is_no_longer_than_a_name check (length(value) <= 200);
 
--- What people write, whatever program writes it, is checked when it is stored: a night reads it later, and must be able to.
-create function require_text(written text, what text, longest integer) returns void language plpgsql as $$
-begin
-  if written ~ '^\s*$' then
-    raise exception '% is empty', what using errcode = 'check_violation';
-  elsif length(written) > longest then
-    raise exception '% has % characters; the most are %', what, length(written), longest using errcode = 'check_violation';
-  elsif written ~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]' then
-    raise exception '% has control characters; write it without them', what using errcode = 'check_violation';
-  end if;
-end
-$$;
-
-create function require_time(written timestamptz, what text) returns void language plpgsql as $$
-begin
-  if written < '2000-01-01' or written >= '10000-01-01' then
-    raise exception '% is not between the years 2000 and 9999', what using errcode = 'check_violation';
-  end if;
-end
-$$;
-
--- The clock of whoever says something may differ by a day. Only the owner of a table may write for another time.
-create function require_present(of_table oid, written timestamptz, what text) returns void language plpgsql as $$
-begin
-  perform require_time(written, what);
-  if written > clock_timestamp() + interval '1 day' and not pg_has_role(session_user, (select relowner from pg_class where oid = of_table), 'member') then
-    raise exception '% is in the future', what using errcode = 'check_violation';
-  end if;
-end
-$$;
-
-create function require_legacy(said jsonb) returns void language plpgsql as $$
-begin
-  if not coalesce(jsonb_path_match(said, 'strict
-    $.verdict.type() == "string" && $.reason.type() == "string" && $.decidedBy.type() == "string" && $.decidedAt.type() == "string"
-    && $.reviewer.type() == "string" && $.importedAt.type() == "string" && $.isAttested.type() == "boolean" && $.isSample.type() == "boolean"
-    && ($.comment.type() == "string" || $.comment.type() == "null")
-  ', silent => true), false)
-    or said - array['verdict', 'reason', 'comment', 'decidedBy', 'decidedAt', 'reviewer', 'importedAt', 'isAttested', 'isSample'] <> '{}'
-  then
-    raise exception 'what an older system says needs the texts verdict, reason, decidedBy, decidedAt, reviewer and importedAt, the comment or null, isAttested and isSample as true or false, and nothing else'
-      using errcode = 'check_violation';
-  end if;
-  perform require_text(said ->> 'reason', 'the reason of the older system', 32767);
-  perform require_text(nullif(said ->> 'comment', ''), 'the comment of the older system', 32767);
-  perform require_text(said ->> 'decidedBy', 'who decided in the older system', 200);
-  perform require_text(said ->> 'decidedAt', 'when the older system decided', 200);
-  perform require_text(said ->> 'reviewer', 'who brings what the older system says', 200);
-  perform require_text(said ->> 'importedAt', 'the time of the import', 200);
-  perform require_present('alert'::regclass, (said ->> 'importedAt')::timestamptz, 'the time of the import');
-end
-$$;
-
--- Whether `seen` has the facts that a disposition is bound to, as `toSeenFacts` writes them, and nothing else.
-create function is_seen(seen jsonb) returns boolean immutable language sql as $$
-  select case when coalesce(jsonb_path_match(seen, 'strict
-    $.listed.schema.type() == "string" && $.listed.name.type() == "string"
-    && $.listed.topics.type() == "array" && !exists($.listed.topics[*] ? (@.type() != "string"))
-    && $.listed.birthDates.type() == "array" && !exists($.listed.birthDates[*] ? (@.type() != "string"))
-    && $.listed.countries.type() == "array" && !exists($.listed.countries[*] ? (@.type() != "string"))
-    && $.customer.role.type() == "string" && $.customer.type.type() == "string" && $.customer.name.type() == "string"
-    && ($.customer.birthDate.type() == "string" || $.customer.birthDate.type() == "null")
-    && $.customer.countries.type() == "array" && !exists($.customer.countries[*] ? (@.type() != "string"))
-  ', silent => true), false) then
-    seen - array['listed', 'customer'] = '{}'
-    and (seen -> 'listed') - array['schema', 'name', 'topics', 'birthDates', 'countries'] = '{}'
-    and (seen -> 'customer') - array['role', 'type', 'name', 'birthDate', 'countries'] = '{}'
-  else false end
-$$;
-
--- A time as it can be read: of rows that were stored before times were checked.
-create function to_readable(written timestamptz) returns timestamptz immutable language sql as $$
-  select greatest(least(written, '9999-01-01 00:00:00+00'), '0001-01-02 00:00:00+00')
-$$;
+-- Closed sets that several tables use. A test compares all closed sets with src/vocabulary.ts.
+create domain severity as text check (value in ('critical', 'high', 'medium', 'low', 'info'));
+create domain alert_state as text check (value in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched'));
+create domain answer_state as text check (value in ('clear', 'below_threshold', 'truncated', 'open_alert'));
+create domain agreement as text check (value in ('agree', 'contradict', 'unknown'));
 
 create table organisation (
   organisation_id bigint generated always as identity primary key,
   name text not null unique,
-  -- Secret of the keyed digests: an answer cannot be recovered from its digest by dictionary.
+  -- The key of the digests of answers: without it no dictionary recovers an answer from its digest.
   digest_key bytea not null,
-  -- Secret of the codes of alerts and of what was seen of them. Reviewers, who may not read the other, need it; it tells nothing of answers.
+  -- The key of the codes in working lists. Reviewers read it, but not the other one.
   review_key bytea default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex') not null,
   created_at timestamptz not null,
-  -- The last pause of the schedule; it is over at `schedule_paused_until`, which a resume sets to its own moment.
+  -- The last pause of the schedule; it ends at `schedule_paused_until`, which a resume sets to its own time.
   schedule_paused_at timestamptz,
   schedule_paused_until timestamptz,
   -- user@host.
   schedule_paused_by text,
   schedule_pause_reason text,
   schedule_resumed_by text,
-  -- Where changes of state are reported, by the configuration of the last run: {"url", "states" (only changes from or to one of these; null for all),
-  -- "rosters" (only changes of their customers; null for all)}.
+  -- The webhooks for changes of state, as the last run configured them: {"url", "states" (only changes from or to one of these; null for all),
+  -- "rosters" (only their customers; null for all)}.
   webhooks jsonb default '[]' not null,
+  -- Each restore of a backup into this database: {"restoredAt", "backupAt" (nothing that happened between the two is in it), "lostRuns" (runs in
+  -- between that left a folder of reports)}.
+  restorations jsonb default '[]' not null,
   check ((schedule_paused_at is null) = (schedule_paused_until is null))
 );
 
--- One account at the service and one mode: what a test key found says nothing about a live one.
+-- An account at the service in one mode: answers to a test key say nothing about a live one.
 create table account (
   account_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
@@ -163,8 +64,8 @@ create table account (
   is_test boolean not null,
   base_url text not null,
   created_at timestamptz not null,
-  -- Lengths at which its lists were found to be cut without a word, in order: {"length", "foundRunId", "foundAt", "goneRunId" (which had a longer
-  -- list, or showed a shorter cap), "goneAt"}; the one that stands is the last.
+  -- Lengths at which the service silently truncated its lists, in order: {"length", "foundRunId", "foundAt", "goneRunId" (a run with a longer list
+  -- or a shorter cap), "goneAt"}; only the last one can be in force.
   list_caps jsonb default '[]' not null,
   list_cap integer generated always as (case when list_caps -> -1 -> 'goneAt' = 'null' then (list_caps -> -1 -> 'length')::integer end) stored
     check (list_cap > 0),
@@ -178,3 +79,37 @@ create table roster (
   created_at timestamptz not null,
   unique (organisation_id, name)
 );
+
+-- Whether the login owns the tables, as the one that runs do.
+create function is_owner() returns boolean stable language sql as $$
+  select pg_has_role(session_user, relowner, 'member') from pg_class where oid = 'organisation'::regclass
+$$;
+
+-- Only the owner records what a run did.
+create function require_owner(saying text) returns void language plpgsql as $$
+begin
+  if not is_owner() then
+    raise exception '% cannot say that %', session_user, saying using errcode = 'insufficient_privilege';
+  end if;
+end
+$$;
+
+-- On a server everybody writes under the name of their own login, and where the role nightscreen_reviewer exists only its members decide. The
+-- embedded database has one login only: there a name is attested. Clocks may differ by a day; only the owner may write for a later time.
+create function require_author(person text, attested boolean, act text, acted_at timestamptz) returns void language plpgsql as $$
+begin
+  if version() ~ 'emscripten' then
+    if not attested then
+      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
+    end if;
+  elsif attested or person is distinct from session_user then
+    raise exception '% cannot % in the name of %', session_user, act, person using errcode = 'insufficient_privilege';
+  elsif act = 'decide' and exists (select from pg_roles where rolname = 'nightscreen_reviewer')
+    and not pg_has_role(session_user, 'nightscreen_reviewer', 'member') then
+    raise exception '% is not a member of the role nightscreen_reviewer', session_user using errcode = 'insufficient_privilege';
+  end if;
+  if acted_at > clock_timestamp() + interval '1 day' and not is_owner() then
+    raise exception '% cannot % at a time in the future', session_user, act using errcode = 'check_violation';
+  end if;
+end
+$$;

@@ -1,20 +1,20 @@
--- What the service was asked and what it answered: the ledger of calls, each answer once, its matches, and the records behind them.
--- What grows by every customer of every night (`planned`, `call`) is partitioned by run: 256 runs are about a month of three rosters, each
--- screened, swept and reconciled daily. Its one writer holds the lease of the run, so it needs no foreign keys.
+-- The ledger of calls, each answer once, its matches, and the records behind the matches.
+-- `planned` and `call` grow by a row per customer and night, so they are partitioned by run: 256 runs are about a month of three rosters that
+-- are screened, swept and reconciled daily. Their one writer holds the lease of the run, so they need no foreign keys.
 
--- One transaction that saved answers or failures of a run. Its number is given by the process before it commits, so that a commit of unknown
--- outcome is found again.
+-- A transaction that saved answers or failures of a run. The process numbers it before the commit, so that a commit of unknown outcome is
+-- found again.
 create table batch (
   run_id bigint references run,
   worker smallint,
   number integer,
-  -- Of its answers.
+  -- The wave of its answers.
   wave integer not null,
   committed_at timestamptz not null,
   primary key (run_id, worker, number)
 );
 
--- The ledger: every POST of a run, noted before it is sent. What came of it is noted once.
+-- The ledger: every POST of a run, noted before it is sent; its outcome is noted once.
 create table call (
   run_id bigint not null,
   request_id bigint not null,
@@ -23,7 +23,7 @@ create table call (
   -- The answer for the parties of the plan, and the batch that saved it; null for all other calls.
   response_id bigint,
   batch integer,
-  -- The process, and the number that it gave the call.
+  -- The process, and its number for the call.
   number integer not null,
   worker smallint not null,
   status smallint,
@@ -50,11 +50,11 @@ create table response (
   total bigint not null,
   truncated boolean not null,
   first_seen_at timestamptz not null,
-  -- What the matches of an answer come to, so that a run that closes need not read them all again.
+  -- The sums of its matches, so that a closing run need not read them all.
   matches integer not null,
   hits integer not null,
   first_match_id text,
-  -- The matches in the order of the answer; null where there are none. Listed parties are stored before them and stay, so they need no foreign key.
+  -- The matches in the order of the answer; null without any. Listed parties are stored first and never deleted, so there is no foreign key.
   listed_ids bigint[],
   are_hits boolean[],
   scores double precision[],
@@ -65,12 +65,11 @@ create table response (
   )
 );
 
--- The parties that a service's lists name, as its answers describe them: each description once, however many answers, changes and alerts refer
--- to it.
+-- Listed parties as answers describe them: each description once, for all answers, changes and alerts.
 create table listed_party (
   listed_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
-  -- SHA-256 of the description, which finds it again.
+  -- SHA-256 of the description.
   digest bytea not null,
   match_id text not null,
   name text not null,
@@ -87,7 +86,7 @@ select response.response_id, one.rank::integer as rank, one.listed_id, one.is_hi
 from response
 cross join lateral unnest(response.listed_ids, response.are_hits, response.scores) with ordinality as one (listed_id, is_hit, score, rank);
 
--- A match as it is read: null throughout where its party is missing, which every reader refuses.
+-- A match as JSON; its facts are null where the listed party is missing, which every reader refuses.
 create function show_match(listed listed_party, rank integer, is_hit boolean, score double precision) returns jsonb stable language sql as $$
   select jsonb_build_object(
     'rank', rank, 'id', listed.match_id, 'name', listed.name, 'schema', listed.schema, 'isHit', is_hit, 'score', score,
@@ -95,7 +94,7 @@ create function show_match(listed listed_party, rank integer, is_hit boolean, sc
   )
 $$;
 
--- Each record behind a match that a run asked for, once in a run.
+-- The records behind matches that a run requested, each once per run.
 create table match_detail (
   run_id bigint references run,
   record_id text,
@@ -103,17 +102,16 @@ create table match_detail (
   kind text not null check (kind in ('activity', 'entity')),
   asked_at timestamptz not null,
   status smallint,
-  -- Stable code of why there is nothing to keep.
+  -- The code of why there is no body.
   reason text,
   service_request_id text,
-  -- SHA-256 of the body as received, and of what is kept of it; they differ where links were withheld.
+  -- SHA-256 of the body as received and as stored; they differ where links were withheld.
   received_digest bytea check (length(received_digest) = 32),
   digest bytea check (length(digest) = 32),
-  -- The JSON as it came, but for links that open something by themselves: they are never stored. Null where an earlier row of the record has the
-  -- same digest: what is the same again is kept once.
+  -- The JSON as received, without presigned links, which are never stored. Null where an earlier row of the record has the same digest.
   body text,
   withheld_links integer default 0 not null check (withheld_links >= 0),
-  -- AML entities that it names.
+  -- The AML entities that it names.
   entity_ids text[] default '{}' not null,
   primary key (run_id, record_id),
   check ((digest is null) = (reason is not null)),
@@ -123,16 +121,6 @@ create table match_detail (
 
 create index match_detail_by_record on match_detail (account_id, record_id, kind, digest);
 
-create trigger refuse_rewriting before delete or update or truncate on response for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on listed_party for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on batch for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or truncate on call for each statement
-  execute function refuse_rewriting();
--- What came of a call is never changed.
+-- The outcome of a call never changes.
 create trigger call_ends_once before update on call for each row when (old.outcome <> 'in_flight')
   execute function refuse_rewriting();

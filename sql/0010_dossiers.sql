@@ -1,6 +1,6 @@
--- Dossiers of the service as they were last swept, and what its events say has changed.
+-- Dossiers of the service as last swept, and marks of events about them.
 
--- ISO 8601 with its offset says the same instant whatever a session's settings are.
+-- ISO 8601 with an offset is the same instant under all session settings.
 create function to_instant(iso text) returns timestamptz immutable strict parallel safe language sql as $$
   select iso::timestamptz
 $$;
@@ -11,7 +11,7 @@ create table dossier (
   snapshot jsonb not null,
   changed_by_run_id bigint not null references run,
   gone_at timestamptz,
-  -- The last held sweep that did not list it; once that one is accepted, the next sweep removes it.
+  -- The last held sweep that did not list it; once that sweep is accepted, the next one removes it.
   missing_run_id bigint references run,
   reference text generated always as ((snapshot ->> 'reference')) stored,
   reference_key text collate "C" generated always as (fold_reference((snapshot ->> 'reference'))) stored,
@@ -26,7 +26,6 @@ create table dossier (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 create index dossier_by_run on dossier (changed_by_run_id);
-
 create index dossier_missing on dossier (missing_run_id) where (missing_run_id is not null);
 
 create index dossier_by_reference_key on dossier (account_id, reference_key) include (dossier_id) where (gone_at is null);
@@ -42,33 +41,32 @@ create table dossier_change (
   fields text[] not null,
   before jsonb,
   after jsonb,
-  -- When the change was seen: the run of a change is the sweep that reports it, which may be a later one.
+  -- When the change was found; the sweep that reports it may be a later one.
   seen_at timestamptz not null
 );
 
 create index dossier_change_by_run on dossier_change (run_id);
-
 create index dossier_change_by_dossier on dossier_change (dossier_id, change_id);
 
--- Records that sweeps have looked up, as they came last. A record that could not be had again stays as it was.
+-- Records that sweeps have looked up, as last received. A failed look-up keeps the former record.
 create table dossier_record (
   account_id bigint references account,
   dossier_id text,
   kind text check (kind in ('dossier', 'entity', 'decision')),
-  -- Of the kind `dossier` the dossier's own id.
+  -- For the kind `dossier` the id of the dossier.
   record_id text,
-  -- The sweep that asked last; null while the record is only named by the dossier.
+  -- The last sweep that requested it; null while the dossier only names it.
   run_id bigint references run,
   asked_at timestamptz,
-  -- Stable code of why the last look-up gave nothing.
+  -- The code of why the last look-up failed.
   reason text,
-  -- The list's `updated_at` of the dossier when the record was fetched.
+  -- The `updated_at` of the dossier in the list when the record was fetched.
   dossier_updated_at timestamptz,
   fetched_at timestamptz,
-  -- The JSON as it came, but for links that open something by themselves: they are never stored.
+  -- The JSON as received, without presigned links, which are never stored.
   body text,
   withheld_links integer default 0 not null check (withheld_links >= 0),
-  -- Of an entity, where its record says so: yyyy, yyyy-mm or yyyy-mm-dd, and ISO 3166-1 alpha-2 in lower case, as of customers.
+  -- For an entity, from its record: yyyy, yyyy-mm or yyyy-mm-dd, and ISO 3166-1 alpha-2 in lower case.
   name text,
   birth_date text check (birth_date ~ '^\d{4}(-\d{2}(-\d{2})?)?$'),
   country text check (country ~ '^[a-z]{2}$'),
@@ -78,11 +76,10 @@ create table dossier_record (
 );
 
 create index dossier_record_to_ask on dossier_record (account_id) where (run_id is null);
-
 create index dossier_record_by_run on dossier_record (run_id);
 
--- The pages of a sweep in progress: the ids of their dossiers and when these were created, in the order of the walk. Each window of creation times
--- begins with a row without dossiers, most recent window first. They are removed when the sweep is closed.
+-- The pages of a sweep in progress, in order: the ids of their dossiers and their creation times. Each window of creation times begins with a row
+-- without dossiers, most recent window first. They are deleted when the sweep closes.
 create table swept_page (
   run_id bigint references run,
   ordinal integer,
@@ -90,16 +87,16 @@ create table swept_page (
   created_at text[] default '{}' not null,
   appeared integer default 0 not null,
   changed integer default 0 not null,
-  -- The window that a page belongs to, and whether it was its last.
+  -- The window of the page, and whether the page was its last.
   place integer not null,
   has_ended boolean default false not null,
-  -- Of the first row of a window; null is an open end.
+  -- In the first row of a window; null for an open end.
   created_from timestamptz,
   created_to timestamptz,
   primary key (run_id, ordinal)
 );
 
--- The keys of events that were taken, so that a repetition marks nothing; forgotten after two days, for the service repeats for one.
+-- The keys of received events, so that a repetition marks nothing; deleted after two days, because the service repeats events for one day.
 create table received_event (
   event_number bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
@@ -110,20 +107,19 @@ create table received_event (
 );
 
 create index received_event_by_time on received_event (received_at);
-
 create index received_event_in_order on received_event (organisation_id, event_number);
 
--- Dossiers that an event was about and that have not been looked up since; they may not exist. Nothing of the event itself is kept.
+-- Dossiers of events that were not looked up since; they may not exist. The events themselves are not stored.
 create table dossier_mark (
   organisation_id bigint references organisation,
   dossier_id text check (length(dossier_id) <= 80),
   first_at timestamptz not null,
   last_at timestamptz not null,
-  -- Events since the mark was made: it is cleared only where this is as it was when the dossier was asked for.
+  -- The number of events since the mark was made: it is deleted only if no event came after the look-up began.
   events bigint not null check (events > 0),
-  -- One of them was about AML screening.
+  -- Whether one of them was about AML screening.
   is_aml boolean not null,
-  -- Look-ups that did not find the dossier, and until when the next one waits.
+  -- The number of look-ups that did not find the dossier, and the time of the next one.
   tries integer default 0 not null,
   try_after timestamptz,
   primary key (organisation_id, dossier_id)

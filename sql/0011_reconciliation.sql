@@ -1,47 +1,46 @@
--- Where roster, screenings and dossiers disagree.
+-- Discrepancies between roster, screenings and dossiers.
 
--- What one comparison of a roster came to.
+-- The outcome of one comparison of a roster.
 create table reconciliation (
   run_id bigint references run,
   roster_id bigint references roster,
   account_id bigint not null references account,
   sweep_run_id bigint not null references run,
-  -- Why absence proves nothing; null where the sweep is proven and recent.
+  -- Why a missing dossier proves nothing; null where the sweep is proven and recent.
   unproven_because text,
   reconciled_at timestamptz not null,
-  -- Customers and dossiers by where they belong.
+  -- The number of customers and dossiers, with and without each other.
   sums jsonb not null,
-  -- What stood when it ended, by kind and severity, with its age.
+  -- The standing discrepancies at its end, by kind and severity, with their age.
   standing jsonb not null,
-  -- The last event whose discrepancies a comparison has reported: its list is the same whenever it is made.
+  -- The last event in its list, so that the list can be written again.
   last_event_id bigint,
-  -- What became of invitations, and who was excluded why, when a comparison ended; null where a roster invites nobody.
+  -- The invitations and exclusions at its end, in figures; null for a roster without invitations.
   invitations jsonb,
   primary key (run_id, roster_id)
 );
 
 create index reconciliation_by_sweep on reconciliation (sweep_run_id);
-
 create index reconciliation_by_roster on reconciliation (roster_id, account_id, reconciled_at);
 
--- Each disagreement once, whenever it stood. A row changes only when the disagreement does.
+-- Each discrepancy once, however often it was resolved and returned.
 create table discrepancy (
   discrepancy_id bigint generated always as identity primary key,
   account_id bigint not null references account,
-  -- The roster whose comparison found it, and says when it has ended.
+  -- The roster whose comparisons open and resolve it.
   roster_id bigint not null references roster,
   kind text not null,
-  -- Customer and dossier, as far as the kind is about them.
+  -- The customer and the dossier, where the kind is about them.
   subject text not null,
   customer_id bigint references customer,
   dossier_id text,
   severity text not null check (severity in ('critical', 'high', 'medium', 'low')),
   facts jsonb not null,
   state text not null check (state in ('open', 'accepted', 'resolved')),
-  -- Since when it stands, this time.
+  -- When it was opened or last returned.
   opened_at timestamptz not null,
   resolved_at timestamptz,
-  -- The last day for which somebody has accepted it.
+  -- The last day of its acceptance.
   accepted_until date,
   unique (account_id, kind, subject),
   check ((state <> 'accepted') or ((severity <> 'critical') and (accepted_until is not null))),
@@ -49,38 +48,36 @@ create table discrepancy (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 create index discrepancy_by_customer on discrepancy (customer_id) where (customer_id is not null);
-
 create index discrepancy_standing on discrepancy (roster_id, account_id) where (state <> 'resolved');
 
--- What became of a discrepancy, in order.
+-- The history of discrepancies.
 create table discrepancy_event (
   event_id bigint generated always as identity primary key,
   discrepancy_id bigint not null references discrepancy,
-  -- Null for what a person did.
+  -- Null for the act of a person.
   run_id bigint references run,
   kind text not null check (kind in ('opened', 'changed', 'returned', 'resolved', 'proposed', 'accepted', 'acceptance_ended')),
   severity text not null,
   facts jsonb not null,
-  happened_at timestamptz not null,
+  happened_at timestamptz not null check (happened_at >= '2000-01-01'),
   -- Who accepted it, why, and until when.
-  reviewer text,
-  reason text,
+  reviewer person_name,
+  reason written_text,
   accepted_until date,
   is_attested boolean default false not null,
-  -- The last event that whoever says this has seen.
+  -- The last event that the reviewer had seen.
   seen_event_id bigint references discrepancy_event,
   check ((kind in ('proposed', 'accepted')) = (accepted_until is not null)),
-  check ((kind in ('proposed', 'accepted', 'acceptance_ended')) or (reviewer is null)),
+  check (reviewer is null or run_id is null and kind in ('proposed', 'accepted', 'acceptance_ended')),
   check ((accepted_until is null) or (reviewer is not null)),
   check (((reviewer is null) = (reason is null)) and ((reviewer is null) = (seen_event_id is null)))
 );
 
 create index discrepancy_event_by_run on discrepancy_event (run_id);
-
 create index discrepancy_event_by_discrepancy on discrepancy_event (discrepancy_id);
 
--- What a person says of a discrepancy holds only of what the person has seen, and only within the rules, whatever program says it. Reviewers
--- need no right to change what reconciliation has found.
+-- A person accepts a discrepancy only as the person has seen it, and within the rules, whichever program writes the row. Reviewers need no right to
+-- update discrepancies.
 create function check_discrepancy_event() returns trigger language plpgsql security definer as $$
 declare
   found discrepancy;
@@ -88,20 +85,14 @@ declare
   today date;
 begin
   if new.reviewer is null then
-    -- A comparison inserts many at once. This function belongs to whoever owns the tables.
+    -- A comparison inserts many at once. The function belongs to the owner of the tables.
     if session_user = current_user then
       return new;
     end if;
-    perform require_owner(tg_relid, format('a discrepancy is %s', new.kind));
+    perform require_owner(format('a discrepancy is %s', new.kind));
     return new;
   end if;
-  perform require_author(new.reviewer, new.is_attested, 'decide');
-  perform require_text(new.reviewer, 'the name of the reviewer', 200);
-  perform require_text(new.reason, 'the reason', 32767);
-  perform require_present(tg_relid, new.happened_at, 'the time of the acceptance');
-  if new.run_id is not null then
-    raise exception 'a run accepts no discrepancy' using errcode = 'check_violation';
-  end if;
+  perform require_author(new.reviewer, new.is_attested, 'decide', new.happened_at);
   select * into found from discrepancy where discrepancy_id = new.discrepancy_id for update;
   select * into seen from discrepancy_event where discrepancy_id = new.discrepancy_id order by event_id desc limit 1;
   if found.state = 'resolved' or seen.event_id is distinct from new.seen_event_id then
@@ -112,11 +103,8 @@ begin
   if new.accepted_until is not null and found.severity = 'critical' then
     raise exception 'a critical discrepancy is never accepted' using errcode = 'insufficient_privilege';
   end if;
-  -- Only whoever owns the tables may say that it is another day.
-  today := case
-    when pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then new.happened_at
-    else clock_timestamp()
-  end::date;
+  -- Only the owner may write for another day.
+  today := case when is_owner() then new.happened_at else clock_timestamp() end::date;
   if new.accepted_until > today + 181 then
     raise exception 'a discrepancy is accepted for 180 days at most' using errcode = 'insufficient_privilege';
   elsif new.accepted_until < today - 1 then
@@ -141,7 +129,5 @@ begin
 end
 $$;
 
-create trigger refuse_rewriting before delete or update or truncate on discrepancy_event for each statement
-  execute function refuse_rewriting();
 create trigger check_discrepancy_event before insert on discrepancy_event for each row
   execute function check_discrepancy_event();

@@ -39,11 +39,9 @@ create table invitation (
 );
 
 create index invitation_by_customer on invitation (customer_id);
-
 create unique index invitation_once on invitation (account_id, customer_id) where is_open;
 
 create unique index invitation_by_reference on invitation (account_id, reference) where (state not in ('refused', 'withdrawn'));
-
 create index invitation_by_discrepancy on invitation (discrepancy_id);
 
 create function judge_invitations(account bigint, discrepancies bigint[], moment timestamptz)
@@ -150,5 +148,3 @@ where judged.obstacle is not null;
 
 create trigger check_invitation before insert or update or delete on invitation for each row
   execute function check_invitation();
-create trigger refuse_rewriting before truncate on invitation for each statement
-  execute function refuse_rewriting();

@@ -1,56 +1,54 @@
--- Reports that were written, and what is sent: by mail, and by webhooks.
+-- Written reports, and what is sent by mail and by webhooks.
 
 create table report (
   run_id bigint references run,
   revision integer,
   sweep_run_ids bigint[] not null,
-  -- Earlier runs of the roster whose changes no report had.
+  -- Earlier runs of the roster whose changes were in no report before.
   earlier_run_ids bigint[] not null,
   created_at timestamptz not null,
-  -- Null until the report has been written whole.
+  -- Null until the report is complete on disk.
   manifest_sha256 text,
-  -- Null until every recipient has been handed it.
+  -- Null until it is sent to every recipient.
   sent_at timestamptz,
-  -- The settings that the roster's last report before this one was made under; null where nothing is known of them.
+  -- The settings of the roster's report before this one; null where unknown.
   former_settings_id bigint references acceptance,
   primary key (run_id, revision)
 );
 
--- Everything that leaves: queued in the transaction of what it reports, sent after its commit, tried again until it is accepted, refused
--- or too old.
+-- Messages: queued in the transaction that they report, sent after its commit, and tried again until they are accepted, refused or too old.
 create table outbox (
   outbox_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
-  -- webhook: sent to another system. warning_event: a warning in the log only, because no mail is configured. All others are mail.
+  -- `warning_event`: a warning in the log only, because no mail is configured.
   kind text not null check (kind in ('mail_report', 'mail_warning', 'mail_failure', 'warning_event', 'webhook')),
-  -- The one address that it goes to; null for a warning_event, and for a report that is not written yet, whose recipients depend on what it
-  -- says.
+  -- Its one address; null for a warning_event, and for a report that is not written yet, whose recipients depend on its contents.
   destination text check (destination <> ''),
-  -- What it reports; null where no run was made.
+  -- The reported run; null where there was no run.
   run_id bigint references run,
-  -- Of a report: which of its revisions.
+  -- The revision of a report.
   revision integer,
-  -- What is sent once has one key for ever.
+  -- Messages with the same key are sent once.
   dedup_key text not null,
-  -- The message as it is sent, the same at each attempt; null as long as the destination is.
+  -- The message, the same at each attempt; null while the destination is.
   content jsonb,
-  -- Of mail, with its angle brackets.
+  -- For mail, with its angle brackets.
   message_id text,
   state text default 'queued' not null check (state in ('queued', 'sent', 'refused', 'given_up', 'dropped')),
-  -- Each attempt in order: {"triedAt", "outcome" (sent, refused, failed), "said" (what the other side answered)}. Only added to.
+  -- Each attempt in order: {"triedAt", "outcome" (sent, refused, failed), "said" (the answer)}.
   attempts jsonb default '[]' not null check (jsonb_typeof(attempts) = 'array'),
-  -- Of an early warning: the critical changes of the run that it lists, the first and the last of them, and how many they are.
+  -- For an early warning: its first and last critical change of the run, and their number.
   first_change_id bigint,
   last_change_id bigint check (last_change_id >= first_change_id),
   changes integer check (changes > 0),
   queued_at timestamptz not null,
   next_attempt_at timestamptz not null,
-  -- An attempt that fails after this moment was the last one.
+  -- A failed attempt after this time is the last one.
   give_up_at timestamptz not null,
-  -- What the last attempt that failed came to; null once it is sent.
+  -- The error of the last failed attempt; null once it is sent.
   last_error text,
   sent_at timestamptz,
-  -- Whoever sends it at the moment; by the database's clock, so that what a dead process held is sent by another.
+  -- The process that is sending it; the claim expires by the clock of the database, so that another process can replace a dead one.
   claimed_by text,
   claimed_until timestamptz,
   dropped_at timestamptz,
@@ -69,38 +67,21 @@ create table outbox (
 );
 
 create index outbox_due on outbox (next_attempt_at) where (state = 'queued');
-
 create index outbox_by_run on outbox (run_id);
 
--- What was tried, when and with what result is never lost.
-create function keep_attempts() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'DELETE' then
-    if old.attempts = '[]' then
-      return old;
-    end if;
-  elsif starts_with(new.attempts::text, rtrim(old.attempts::text, ']')) then
-    return new;
-  end if;
-  raise exception 'attempts in the outbox are never changed or removed' using errcode = 'restrict_violation';
-end
-$$;
-
-create trigger keep_attempts before delete or update on outbox for each row execute function keep_attempts();
-
--- Changes of state that are in no message to this webhook yet.
+-- Changes of state that are not yet in a message to this webhook.
 create table webhook_event (
   organisation_id bigint references organisation,
   url text,
   change_id bigint,
-  -- Changes of state that wait until the run is accepted, and later ones of the same customers.
+  -- The held run whose acceptance the change waits for; so do later changes of the same customers.
   held_run_id bigint references run,
   primary key (organisation_id, url, change_id)
 );
 
 create index webhook_event_held on webhook_event (held_run_id) where (held_run_id is not null);
 
--- Queues these changes of state for the webhooks that want them.
+-- Queues these changes of state for the webhooks that select them.
 create function tell_webhooks(changes bigint[]) returns void language sql as $$
   insert into webhook_event (organisation_id, url, change_id)
   select organisation.organisation_id, webhook ->> 'url', change.change_id

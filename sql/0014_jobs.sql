@@ -1,39 +1,38 @@
--- Scheduled jobs, what was found wrong, and what is watched.
+-- Scheduled jobs, incidents that the watchdog found, and what is watched.
 
--- One row for each time at which a job was due, whoever runs it and however often it has to be taken up.
+-- Each time at which a job was due, once, however many processes and attempts it takes.
 create table job_run (
   job_run_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
   job text not null check (job <> ''),
-  -- What is done once only: a local date (yyyy-mm-dd), a wall time of it (yyyy-mm-dd hh:mm:ss), or an instant (ISO 8601, UTC).
+  -- Unique per job: a local date (yyyy-mm-dd), a local time (yyyy-mm-dd hh:mm:ss), or an instant (ISO 8601, UTC).
   occasion text not null check (occasion <> ''),
-  -- The date in the job's time zone that it stands for.
+  -- The date in the time zone of the job.
   local_date date not null,
   due_at timestamptz not null,
-  -- running: under way, or left so by a process that died (nobody holds the lease job/<organisation>/<job> then).
-  -- interrupted: asked to stop, or its database went away; taken up again while it is the newest.
-  -- finished: with an exit code. missed: its time passed while nobody was there to begin it.
+  -- `running`: in progress, or left by a process that died (then nobody holds the lease job/<organisation>/<job>). `interrupted`: stopped on
+  -- request or without its database; resumed while it is the newest. `missed`: its time passed while no scheduler was running.
   state text not null check (state in ('running', 'interrupted', 'finished', 'missed')),
-  -- Begun well after it was due.
+  -- It began well after it was due.
   is_late boolean default false not null,
   attempts integer default 0 not null,
-  -- host:pid:random of who runs it or ran it last.
+  -- host:pid:random of the last process that ran it.
   owner text,
   begun_at timestamptz,
-  -- Of the last attempt.
+  -- The end of the last attempt.
   ended_at timestamptz,
   exit_code integer check ((exit_code >= 0) and (exit_code <= 4)),
-  -- Why it is not complete, or what a reader should know.
+  -- Why it is not complete, or another remark.
   because text,
-  -- Names of the runs that it made.
+  -- The names of its runs.
   run_ids text[] default '{}' not null,
   -- When the last attempt began.
   attempt_at timestamptz,
-  -- When the attempt has exceeded its timeout.
+  -- When the attempt exceeds its timeout.
   deadline_at timestamptz,
   -- The attempt exceeded its timeout.
   timed_out boolean default false not null,
-  -- user@host of the person who asked to end the attempt.
+  -- user@host of the person who cancelled the attempt.
   cancelled_by text,
   unique (organisation_id, job, occasion),
   check ((state = 'missed') = (begun_at is null)),
@@ -50,22 +49,22 @@ create table incident (
     'did_not_run', 'stuck', 'partial', 'customers_failing',
     'control_failed', 'screening_overdue', 'job_failed', 'job_stuck', 'clock_ahead'
   )),
-  -- A roster, or `sweep`; of a run that is stuck, the run; of a job, its name.
+  -- A roster or `sweep`; for a stuck run the run; for a job its name.
   subject text not null check (subject <> ''),
-  -- Whom it concerns: null for every roster.
+  -- The roster that it concerns; null for all.
   roster text,
-  -- In words, as it was last reported; without personal data.
+  -- In words, as last reported; without personal data.
   reason text not null,
-  -- What is reported only once: as long as it is the same, there is nothing new.
+  -- It is reported again only when this changes.
   mark text not null,
-  -- The newest run that had been looked at when it was last reported.
+  -- The newest run when it was last reported.
   run_id bigint references run,
   opened_at timestamptz not null,
-  -- Queued in the transaction that says so here.
+  -- When it was last reported; the message is queued in the same transaction.
   told_at timestamptz not null,
   times_told integer default 1 not null,
   recovered_at timestamptz,
-  -- Closed because nobody watches its subject any more: that it is over, nobody knows.
+  -- Closed because its subject is no longer watched, not because it is over.
   is_dropped boolean default false not null,
   check (told_at >= opened_at),
   check (recovered_at >= opened_at)
@@ -73,22 +72,22 @@ create table incident (
 
 create index incident_by_run on incident (run_id) where (run_id is not null);
 
--- One of a kind at a time, however many watchdogs look.
+-- One of a kind at a time, however many watchdogs there are.
 create unique index incident_open on incident (organisation_id, kind, subject, coalesce(roster, '')) where (recovered_at is null);
 
--- What is expected to happen, and since when: nothing is expected of a roster, a job or a schedule before.
+-- What is watched, and since when: nothing is expected of a roster, a job or a schedule before.
 create table watched (
   organisation_id bigint references organisation,
-  -- Watched by a watchdog: `roster/<name>`, `job/<name>`, or `schedule/<job> <cron> <time zone>`. Planned by the scheduler: `plan/<job>`.
+  -- By a watchdog: `roster/<name>`, `job/<name>`, or `schedule/<job> <cron> <time zone>`. By the scheduler: `plan/<job>`.
   subject text check (subject <> ''),
-  -- A new or changed plan counts from the moment at which it was first seen.
+  -- A new or changed plan counts from the time when it was first seen.
   watched_since timestamptz not null,
-  -- By whichever watchdog looked last: several may go by different configurations.
+  -- By the last of several watchdogs, whose configurations may differ.
   last_watched_at timestamptz,
-  -- Of a plan; the time zone is an IANA name.
+  -- For a plan; the time zone is an IANA name.
   cron text,
   timezone text,
-  -- When the job of a plan was left out of the configuration; null while it is planned.
+  -- When the job of a plan was removed from the configuration; null while it is planned.
   retired_at timestamptz,
   primary key (organisation_id, subject),
   check (num_nulls(cron, timezone) = case when starts_with(subject, 'plan/') then 0 else 2 end),
@@ -96,13 +95,3 @@ create table watched (
   check (retired_at is null or cron is not null)
 );
 
--- Each restore of a backup into this database: nothing that happened between the two times is in it.
-create table restoration (
-  restored_at timestamptz primary key,
-  backup_at timestamptz not null,
-  -- Runs in between that left a folder of reports.
-  lost_runs text[] not null
-);
-
-create trigger refuse_rewriting before delete or update or truncate on restoration for each statement
-  execute function refuse_rewriting();

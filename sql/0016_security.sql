@@ -1,8 +1,7 @@
--- Who accepts what, what functions see, and who may call them.
+-- Acceptances, evidence, and the rights of functions.
 
--- The changed settings (their paths) that may release somebody. Each change counts but those that are known to be stricter: in doubt two people
--- look at it. Guards of a roster that was never accepted or imported apply to nobody yet. One that was imported with the defaults may have none that
--- are accepted.
+-- The paths of changed settings that may release a customer: all but those that are certainly stricter. Guards of a roster that was never accepted
+-- or imported apply to nobody yet; a roster that was imported with the default guards may have no accepted ones.
 create function find_looser_settings(accepted jsonb, offered jsonb, imported text[]) returns text[] immutable language sql as $$
   with recursive node (is_after, path, value) as (
     values (false, array[]::text[], accepted), (true, '{}', offered)
@@ -27,13 +26,13 @@ create function find_looser_settings(accepted jsonb, offered jsonb, imported tex
         where not exists (select from jsonb_array_elements(after) other (kept) where other.kept = one.kept)
       )
       when path = '{screening,reuseMaxAge}' then after = '0'
-      -- Each exception of a roster may release somebody; without one more names are doubtful, and more columns are asked about.
+      -- Each exception of a roster may release a customer.
       when path[1] = 'rosters' then not exists (
         select from jsonb_array_elements(after) one (kept)
         where not exists (select from jsonb_array_elements(coalesce(before, '[]')) other (kept) where other.kept = one.kept)
       )
       when path[1] = 'guards' and not coalesce(accepted -> 'guards' ? path[2], false) and path[2] <> all (imported) then true
-      -- No configuration holds a negative limit, or a step, time or number of searches that is 0.
+      -- No valid configuration has a negative limit, or a step, time or number of searches of 0.
       when jsonb_typeof(after) is distinct from 'number' or after < '0' then false
       when after = '0' and path[1] <> 'guards' and path[2] <> 'hold' then false
       when path[1:2] = '{review,expiresAfterDays}' then after < coalesce(before, '100000')
@@ -47,7 +46,7 @@ create function find_looser_settings(accepted jsonb, offered jsonb, imported tex
   select coalesce(array_agg(name order by name), '{}') from compared where is_stricter is not true
 $$;
 
--- Those of them that two people accept: where four eyes are in force, or by the new settings. Of the first settings only a policy that closes alerts.
+-- The paths of changed settings that two people accept: with four eyes in force or offered, the looser ones; of first settings only `autoClose`.
 create function find_settings_of_two(organisation bigint, offered jsonb) returns text[] stable language sql as $$
   select case
     when find_four_eyes(organisation) = '{}'
@@ -62,11 +61,11 @@ create function find_settings_of_two(organisation bigint, offered jsonb) returns
   from (select) nothing
   left join lateral (
     select settings from acceptance
-    where organisation_id = organisation and not is_proposal and jsonb_typeof(settings) = 'object' order by acceptance_id desc limit 1
+    where organisation_id = organisation and settings is not null and not is_proposal order by acceptance_id desc limit 1
   ) former on true
 $$;
 
--- Who has accepted these settings since the last change, and waits for another person. Who accepts again what is in force changes nothing.
+-- The people who have accepted these settings since the last change of settings, and wait for a second person.
 create function find_proposers(organisation bigint, offered jsonb) returns text[] stable language sql as $$
   select array(
     select accepted_by from acceptance
@@ -81,46 +80,18 @@ create function find_proposers(organisation bigint, offered jsonb) returns text[
   )
 $$;
 
--- What is no settings, whoever accepts it, would end each later run.
-create function require_settings(offered acceptance) returns void language plpgsql as $$
-begin
-  if jsonb_typeof(offered.settings) <> 'object' or jsonb_typeof(offered.settings -> 'controls') <> 'array' or exists (
-    select from unnest(array['service', 'changes', 'screening', 'review', 'guards']) section
-    where jsonb_typeof(offered.settings -> section) is distinct from 'object'
-  ) or jsonb_path_exists(offered.settings, '$.controls.size() ? (@ > 1000)')
-    or jsonb_path_exists(offered.settings, '$.controls[*].type() ? (@ != "object")')
-    or length(offered.settings::text) > 1000000
-  then
-    raise exception 'the settings have not the form in which `nightscreen config accept` stores them' using errcode = 'check_violation';
-  end if;
-  if array_ndims(offered.differences) > 1 or array_position(offered.differences, null) is not null or cardinality(offered.differences) > 10000 then
-    raise exception 'the differences of the settings are no list of texts, or are more than 10000' using errcode = 'check_violation';
-  end if;
-  perform require_text(difference, 'a difference of the settings', 32767) from unnest(offered.differences) difference;
-end
-$$;
-
--- Nobody has to accept the first settings of an organisation. Where four eyes are set, a held run and looser settings are accepted by two people.
--- On the embedded database a second person is only another name that the first one types.
+-- The first settings of an organisation need no acceptance. With four eyes a held run and looser settings are accepted by two people; the embedded
+-- database cannot tell a second person from the first.
 create function check_acceptance() returns trigger language plpgsql as $$
 declare
   of_two text[];
 begin
-  perform require_text(new.accepted_by, 'the name of who accepts', 200);
-  perform require_text(new.reason, 'the reason', 32767);
-  perform require_present(tg_relid, new.accepted_at, 'the time of the acceptance');
-  if not isfinite(new.until) then
-    raise exception 'the day until which it is accepted is no day' using errcode = 'check_violation';
-  end if;
   new.proposed_by := null;
-  if new.kind = 'settings' then
-    perform require_settings(new);
-  end if;
   if new.kind = 'settings' and new.accepted_by = 'first settings' and not new.is_proposal
     and not exists (select from acceptance where organisation_id = new.organisation_id and not is_proposal) then
     return new;
   end if;
-  perform require_author(new.accepted_by, new.is_attested, 'accept anything');
+  perform require_author(new.accepted_by, new.is_attested, 'accept anything', new.accepted_at);
   if new.kind = 'settings' and not new.is_proposal then
     of_two := find_settings_of_two(new.organisation_id, new.settings);
     if of_two <> '{}' then
@@ -137,7 +108,7 @@ begin
   if new.kind <> 'answers' or new.is_proposal then
     return new;
   end if;
-  perform require_owner(tg_relid, 'a run is accepted');
+  perform require_owner('a run is accepted');
   if find_four_eyes((select organisation_id from run where run_id = new.run_id)) <> '{}'
     and (version() ~ 'emscripten' or not exists (
       select from acceptance proposal
@@ -146,7 +117,7 @@ begin
   then
     raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
   end if;
-  -- Otherwise its customers would read as accepted by answers that nobody gave back.
+  -- Otherwise the run would read as accepted although its answers are not applied.
   if exists (
     select from party_answer answer
     join run on run.run_id = answer.run_id
@@ -160,13 +131,32 @@ begin
 end
 $$;
 
-create trigger refuse_rewriting before delete or update or truncate on acceptance for each statement
-  execute function refuse_rewriting();
 create trigger check_acceptance before insert on acceptance for each row
   execute function check_acceptance();
 
--- Names are looked up in temporary tables first unless a function says otherwise, and everybody may make some: whatever checks or writes on
--- somebody's behalf looks in the catalogue, then among the tables it belongs to, and there last.
+-- Evidence is only added to.
+do $$
+declare
+  evidence text;
+begin
+  foreach evidence in array array[
+    'acceptance', 'alert_event', 'batch', 'change', 'change_alert', 'discrepancy_event', 'disposition', 'failure', 'listed_party',
+    'match_detail', 'response', 'review_sheet', 'run_hold'
+  ] loop
+    execute format(
+      'create trigger refuse_rewriting before delete or update or truncate on %I for each statement execute function refuse_rewriting()', evidence
+    );
+  end loop;
+end
+$$;
+
+-- A plan may be made again before its first search; a call is updated when it ends, and a next state when it is superseded.
+create trigger refuse_rewriting before update or truncate on planned for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or truncate on call for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or truncate on next_state for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before truncate on invitation for each statement execute function refuse_rewriting();
+
+-- By default names are looked up in temporary tables first, which everybody may create. Functions that check, or write for others, look there last.
 do $$
 declare
   tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
@@ -175,7 +165,7 @@ begin
   foreach one in array array(
     select oid::regprocedure from pg_proc
     where pronamespace = tables_schema
-      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname in ('counts_as_true_match', 'find_four_eyes', 'find_settings_of_two', 'find_proposers'))
+      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname in ('is_owner', 'counts_as_true_match', 'find_four_eyes', 'find_settings_of_two', 'find_proposers'))
   ) loop
     execute format('alter function %s set search_path = pg_catalog, %s, pg_temp', one, tables_schema);
   end loop;

@@ -44,6 +44,12 @@ export type RunStage = (typeof runStages)[number];
 export const planSelections = ['due', 'new', 'all', 'forced', 'dirty'] as const;
 export type PlanSelection = (typeof planSelections)[number];
 
+/**
+ * The reasons to screen a party, in the order of searches of equal risk. Failed ones come after overdue ones: a search that fails every
+ * night must not use up every budget.
+ */
+export const planReasons = ['new', 'changed', 'forced', 'overdue', 'previously_failed', 'cadence'] as const;
+
 /** What happened to a match between two screenings of a party. */
 export const matchChangeKinds = listCodes(codeWords.matchChange);
 export type MatchChangeKind = (typeof matchChangeKinds)[number];

@@ -7,10 +7,8 @@ interface Disposition {
   verdict: DispositionVerdict;
   /** False while a second person must confirm it. */
   isFinal: boolean;
-  /** The facts that the reviewer saw; the disposition holds while they are the same. Null once they are erased, and where they cannot be read. */
+  /** The facts that the reviewer saw; the disposition holds while they are the same. Null once they are erased. */
   seen: SeenFacts | null;
-  /** Whether the stored facts cannot be read. */
-  isUnreadable: boolean;
   /** When it expires; null for never. */
   expiresAt: Date | null;
 }
@@ -27,8 +25,8 @@ export interface Alert {
   disposition: Disposition | null;
 }
 
-/** Why an alert is open again: its disposition expired, its facts changed, are erased or cannot be read, or its match returned. */
-type ReopeningReason = SeenField | 'erased' | 'unreadable' | 'expired' | 'returned';
+/** Why an alert is open again: its disposition expired, its facts changed or are erased, or its match returned. */
+type ReopeningReason = SeenField | 'erased' | 'expired' | 'returned';
 
 /** A change of an alert; alerts without a step stay as they are. */
 export type AlertStep =
@@ -115,7 +113,7 @@ function assessPair(alert: Alert, match: Match, { customer }: ReviewedParty, now
   }
   const changed =
     disposition.seen === null
-      ? ([disposition.isUnreadable ? 'unreadable' : 'erased'] as const)
+      ? (['erased'] as const)
       : compareSeenFacts(disposition.seen, toSeenFacts(customer, match));
   const isDecided = state === 'pending_approval' || (disposition.isFinal && disposition.verdict !== 'inconclusive');
   const reasons: readonly ReopeningReason[] = [

@@ -196,10 +196,8 @@ const recordRow = z.object({
 /** Accepted assessment settings. */
 export type SettingsRecord = z.infer<typeof recordRow>;
 
-const columns = sql`acceptance_id as "recordId", acceptance.settings, digest, array_remove(differences, null) as differences, accepted_by,
-  is_attested, proposed_by, reason, to_readable(accepted_at) as accepted_at`;
-/** SQL: settings as they can be read; others were stored before that was checked, and are not in force. */
-const areReadableSql = sql`not is_proposal and jsonb_typeof(acceptance.settings) = 'object'`;
+const columns = sql`acceptance_id as "recordId", acceptance.settings, digest, differences, accepted_by, is_attested, proposed_by,
+  reason, accepted_at`;
 
 /**
  * The last accepted settings of an organisation; null before the first. `isLocked`: no other process records its settings until the
@@ -216,7 +214,7 @@ export async function readAcceptedSettings(
   return findRow(
     database,
     recordRow,
-    sql`select ${columns} from acceptance where organisation_id = ${organisationId} and ${areReadableSql} and reason <> ${exceptReason}
+    sql`select ${columns} from acceptance where organisation_id = ${organisationId} and not is_proposal and reason <> ${exceptReason}
      order by acceptance_id desc limit 1`,
   );
 }
@@ -235,7 +233,7 @@ export async function readSettingsHistory(database: Queryable, organisation: str
   return database.query(
     recordRow,
     sql`select ${columns} from acceptance join organisation using (organisation_id)
-     where organisation.name = ${organisation} and ${areReadableSql} order by acceptance_id`,
+     where organisation.name = ${organisation} and not is_proposal order by acceptance_id`,
   );
 }
 
@@ -286,7 +284,7 @@ export async function readSettingsChanges(database: Queryable, runId: number, fo
     recordRow.omit({ recordId: true, settings: true, digest: true }),
     sql`select ${columns} from acceptance
      join run on run.run_id = ${runId} and run.organisation_id = acceptance.organisation_id
-     where acceptance_id > ${formerRecordId} and acceptance_id <= run.settings_id and ${areReadableSql}
+     where acceptance_id > ${formerRecordId} and acceptance_id <= run.settings_id and not is_proposal
      order by acceptance_id`,
   );
 }

@@ -300,7 +300,6 @@ export const codeWords = {
   reopening: new Map<string, string>([
     ['expired', 'the disposition expired'],
     ['erased', 'what the reviewer saw is erased'],
-    ['unreadable', 'what the reviewer saw cannot be read'],
     ['undone', 'the disposition was undone'],
     ['returned', 'matched again'],
   ]),

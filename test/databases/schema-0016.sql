@@ -3,51 +3,51 @@
 set session_replication_role = replica;
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-13032,0,settings-of-the-test,0.0.0-test,,"2026-11-26 00:01:56.69+00","2026-11-26 00:01:58.325+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:01:58.153+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 57.3, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{eecb6bb535a1},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-13032,0,settings-of-the-test,0.0.0-test,1,"2026-11-28 00:01:59.059+00","2026-11-28 00:02:00.448+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:01:58.153+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 56.8, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{eecb6bb535a1},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-1896,0,settings-of-the-test,0.0.0-test,,"2026-11-26 00:17:41.492+00","2026-11-26 00:17:41.991+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:17:41.887+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 85.7, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{a5958e1d1d2e},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-1896,0,settings-of-the-test,0.0.0-test,1,"2026-11-28 00:17:42.237+00","2026-11-28 00:17:42.491+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:17:41.887+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 113.6, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{a5958e1d1d2e},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
 ]::run[]);
 select open_run_range(run_id) from run;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-26 00:01:56.566+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-26 00:17:41.452+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-26 00:01:56.675+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-26 00:17:41.486+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:01:58.153+00","2026-11-26 04:01:58.153+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:01:58.153+00","2026-11-26 04:01:58.153+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:17:41.887+00","2026-11-26 04:17:41.887+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:17:41.887+00","2026-11-26 04:17:41.887+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-26 00:01:58.153+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-26 00:01:58.153+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-26 00:17:41.887+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-26 00:17:41.887+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from batch;
 insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
-'(1,1,1,2,"2026-11-26 00:01:58.005+00")',
-'(2,1,1,2,"2026-11-28 00:01:59.507+00")'
+'(1,1,1,2,"2026-11-26 00:17:41.779+00")',
+'(2,1,1,2,"2026-11-28 00:17:42.369+00")'
 ]::batch[]);
 delete from call;
 insert into call (run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id) overriding system value select run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id from unnest(array[
-'(1,7,"2026-11-28 00:01:57.903+00","2026-11-28 00:01:57.909+00",,,1,1,201,ok,req_67549fb3-39d0-4c57-801c-63c2660ce9a4)',
-'(1,8,"2026-11-28 00:01:57.926+00","2026-11-28 00:01:57.93+00",,,2,1,201,ok,req_a2075cde-c7b4-45b1-a621-5763572d3f23)',
-'(1,1,"2026-11-28 00:01:57.976+00","2026-11-28 00:01:57.995+00",6,1,3,1,201,ok,req_38e22473-4fe8-46b0-8b53-d627fea12638)',
-'(1,2,"2026-11-28 00:01:57.976+00","2026-11-28 00:01:57.996+00",4,1,4,1,201,ok,req_5f154d54-deaa-43d1-9df5-31a87ed42b4d)',
-'(1,3,"2026-11-28 00:01:57.976+00","2026-11-28 00:01:57.996+00",8,1,5,1,201,ok,req_b6dbe6c6-33e2-4604-93d8-84d22d001122)',
-'(1,4,"2026-11-28 00:01:57.976+00","2026-11-28 00:01:58.002+00",7,1,6,1,201,ok,req_6a254bd6-d692-4f5b-9718-9f20848b4a01)',
-'(1,5,"2026-11-28 00:01:57.976+00","2026-11-28 00:01:58.003+00",5,1,7,1,201,ok,req_4dc721c0-2164-4ab4-9dc8-cee9be011459)',
-'(1,6,"2026-11-28 00:01:57.977+00","2026-11-28 00:01:58.004+00",3,1,8,1,201,ok,req_fed56801-8ed3-424e-9c22-37aaf1974bf2)',
-'(1,7,"2026-11-28 00:01:58.051+00","2026-11-28 00:01:58.054+00",,,9,1,201,ok,req_edb965cf-92e8-4aba-805f-8ecb7fda07ce)',
-'(1,8,"2026-11-28 00:01:58.06+00","2026-11-28 00:01:58.062+00",,,10,1,201,ok,req_25ed0cd0-5abf-4742-b345-b1e24ae3371b)',
-'(2,7,"2026-11-28 00:01:59.436+00","2026-11-28 00:01:59.451+00",,,1,1,201,ok,req_d55b0173-4101-4a0f-b9a2-81523bb0440b)',
-'(2,8,"2026-11-28 00:01:59.47+00","2026-11-28 00:01:59.472+00",,,2,1,201,ok,req_0342f2d2-f58a-418e-b811-aaf337399657)',
-'(2,1,"2026-11-28 00:01:59.499+00","2026-11-28 00:01:59.505+00",6,1,3,1,201,ok,req_700abe42-14e5-4d11-8603-1baba2c3bf48)',
-'(2,2,"2026-11-28 00:01:59.499+00","2026-11-28 00:01:59.507+00",4,1,4,1,201,ok,req_03c325f4-94c4-44e2-bf3f-4af9811d4c4d)',
-'(2,7,"2026-11-28 00:01:59.515+00","2026-11-28 00:01:59.518+00",,,5,1,201,ok,req_894cb239-4097-453a-88c1-1e6be49b3430)',
-'(2,8,"2026-11-28 00:01:59.524+00","2026-11-28 00:01:59.526+00",,,6,1,201,ok,req_5caaab07-56e4-4a30-9168-ef99760ae508)'
+'(1,7,"2026-11-28 00:17:41.721+00","2026-11-28 00:17:41.727+00",,,1,1,201,ok,req_e8e3238f-4b89-412d-88f6-3f112f6c0dd5)',
+'(1,8,"2026-11-28 00:17:41.737+00","2026-11-28 00:17:41.74+00",,,2,1,201,ok,req_db318827-f31b-4018-9830-bd09c3e82a80)',
+'(1,1,"2026-11-28 00:17:41.763+00","2026-11-28 00:17:41.772+00",8,1,3,1,201,ok,req_59943436-80c5-4421-960c-38849d427aeb)',
+'(1,2,"2026-11-28 00:17:41.763+00","2026-11-28 00:17:41.772+00",3,1,4,1,201,ok,req_d1701013-3df6-4f9f-af0f-d0eb17864d30)',
+'(1,3,"2026-11-28 00:17:41.764+00","2026-11-28 00:17:41.772+00",5,1,5,1,201,ok,req_b4684898-0fa6-402a-bc71-3e9fa844d045)',
+'(1,4,"2026-11-28 00:17:41.764+00","2026-11-28 00:17:41.776+00",6,1,6,1,201,ok,req_81db475d-b9b7-4f9b-b737-c10ba9aa832b)',
+'(1,5,"2026-11-28 00:17:41.764+00","2026-11-28 00:17:41.777+00",4,1,7,1,201,ok,req_f7fcb56f-97b5-4763-bbf9-06fadb550e0f)',
+'(1,6,"2026-11-28 00:17:41.775+00","2026-11-28 00:17:41.779+00",7,1,8,1,201,ok,req_0b7e32fe-b2d8-495f-8b2e-7650d5f2f996)',
+'(1,7,"2026-11-28 00:17:41.818+00","2026-11-28 00:17:41.821+00",,,9,1,201,ok,req_af1d67dc-4376-422f-9d46-a490cdb6e489)',
+'(1,8,"2026-11-28 00:17:41.826+00","2026-11-28 00:17:41.828+00",,,10,1,201,ok,req_d771be9c-ae51-4695-a0ec-b684191031f5)',
+'(2,7,"2026-11-28 00:17:42.341+00","2026-11-28 00:17:42.343+00",,,1,1,201,ok,req_3d927980-192d-402d-bb8a-146c1351695d)',
+'(2,8,"2026-11-28 00:17:42.349+00","2026-11-28 00:17:42.351+00",,,2,1,201,ok,req_de8c60bb-76de-498c-96b3-618a3bf7d4a0)',
+'(2,1,"2026-11-28 00:17:42.363+00","2026-11-28 00:17:42.368+00",8,1,3,1,201,ok,req_f673d3d7-419e-4226-b4b8-7e1381635780)',
+'(2,2,"2026-11-28 00:17:42.363+00","2026-11-28 00:17:42.369+00",3,1,4,1,201,ok,req_6be241b2-7c3d-4fe4-9eb9-4bd0f87310ab)',
+'(2,7,"2026-11-28 00:17:42.376+00","2026-11-28 00:17:42.379+00",,,5,1,201,ok,req_72679e0f-8c83-42af-995c-cbcbfcedb0d2)',
+'(2,8,"2026-11-28 00:17:42.385+00","2026-11-28 00:17:42.386+00",,,6,1,201,ok,req_bea6af0c-4cd6-4b01-8eef-1d18fbaf206e)'
 ]::call[]);
 delete from change;
 insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -56,14 +56,14 @@ insert into change (change_id, run_id, wave, replaces, party_id, customer_versio
 ]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 00:01:57.912+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 00:01:57.931+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-26 00:01:58.055+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-26 00:01:58.064+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-28 00:01:59.46+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-28 00:01:59.478+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-28 00:01:59.519+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-28 00:01:59.537+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 00:17:41.729+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 00:17:41.741+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-26 00:17:41.822+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-26 00:17:41.829+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-28 00:17:42.344+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-28 00:17:42.352+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-28 00:17:42.38+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-28 00:17:42.388+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -76,25 +76,25 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 ]::customer[]);
 delete from customer_state;
 insert into customer_state (account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at) overriding system value select account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at from unnest(array[
-'(1,1,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:01:58.236+00",2,"2026-11-28 00:01:59.507+00","2026-11-28 00:01:59.507+00")',
-'(1,2,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:01:58.236+00",2,"2026-11-28 00:01:59.507+00","2026-11-28 00:01:59.507+00")',
-'(1,3,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:01:59.376+00",1,"2026-11-26 00:01:58.005+00","2026-11-26 00:01:58.005+00")',
-'(1,4,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:01:59.376+00",1,"2026-11-26 00:01:58.005+00","2026-11-26 00:01:58.005+00")',
-'(1,5,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:01:59.376+00",1,"2026-11-26 00:01:58.005+00","2026-11-26 00:01:58.005+00")',
-'(1,6,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:01:59.376+00",1,"2026-11-26 00:01:58.005+00","2026-11-26 00:01:58.005+00")'
+'(1,1,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:17:41.931+00",2,"2026-11-28 00:17:42.369+00","2026-11-28 00:17:42.369+00")',
+'(1,2,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:17:41.931+00",2,"2026-11-28 00:17:42.369+00","2026-11-28 00:17:42.369+00")',
+'(1,3,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")',
+'(1,4,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")',
+'(1,5,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")',
+'(1,6,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")'
 ]::customer_state[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,1,,open_alert,,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-26 00:01:58.236+00")',
-'(2,2,,open_alert,,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-26 00:01:58.236+00")',
-'(3,3,,clear,,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-26 00:01:58.236+00")',
-'(4,4,,clear,,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-26 00:01:58.236+00")',
-'(5,5,,clear,,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-26 00:01:58.236+00")',
-'(6,6,,clear,,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-26 00:01:58.236+00")',
-'(7,3,clear,not_screened,expired,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-28 00:01:59.376+00")',
-'(8,4,clear,not_screened,expired,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-28 00:01:59.376+00")',
-'(9,5,clear,not_screened,expired,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-28 00:01:59.376+00")',
-'(10,6,clear,not_screened,expired,t,"2026-11-26 00:01:58.005+00","2026-11-27 00:01:58.005+00","2026-11-27 03:01:58.005+00",1,"2026-11-28 00:01:59.376+00")'
+'(1,1,,open_alert,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(2,2,,open_alert,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(3,3,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(4,4,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(5,5,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(6,6,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(7,3,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")',
+'(8,4,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")',
+'(9,5,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")',
+'(10,6,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -107,7 +107,7 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-13032,"2026-11-28 00:01:59.048+00","2026-11-28 00:01:59.048+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-1896,"2026-11-28 00:17:42.232+00","2026-11-28 00:17:42.232+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -117,21 +117,21 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 ]::listed_party[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-26 00:01:58.085+00",200,,req_aa256bc5-79f1-4925-8e13-760aa5511ae5,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-26 00:01:58.086+00",200,,req_061783f4-cbbf-4119-90cf-82b8bd40bd28,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-26 00:17:41.844+00",200,,req_a17e5453-d627-4409-a1b4-7543f145ef2c,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-26 00:17:41.845+00",200,,req_d044b6de-03e3-4acc-8059-221bbc98e44e,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from next_state;
-insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned from unnest(array[
-'(1,1,,,,,,,settings-of-the-test,open_alert,,)',
-'(1,2,,,,,,,settings-of-the-test,open_alert,,)',
-'(1,3,,,,,,,settings-of-the-test,clear,,)',
-'(1,4,,,,,,,settings-of-the-test,clear,,)',
-'(1,5,,,,,,,settings-of-the-test,clear,,)',
-'(1,6,,,,,,,settings-of-the-test,clear,,)'
+insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded from unnest(array[
+'(1,1,,,,,,,settings-of-the-test,open_alert,,,f)',
+'(1,2,,,,,,,settings-of-the-test,open_alert,,,f)',
+'(1,3,,,,,,,settings-of-the-test,clear,,,f)',
+'(1,4,,,,,,,settings-of-the-test,clear,,,f)',
+'(1,5,,,,,,,settings-of-the-test,clear,,,f)',
+'(1,6,,,,,,,settings-of-the-test,clear,,,f)'
 ]::next_state[]);
 delete from organisation;
-insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks from unnest(array[
-'(1,default,"\\x2dd014273e46c24bd0a821d27a7dfb71edc21009c46f5fdc02af2b6bbf2feaed","\\x34d147c250bb4178b4cd7388fb83bb3113d537e47c9b4aaf9d7cf92dc482d205","2026-11-26 00:01:56.463+00",,,,,,[])'
+insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations from unnest(array[
+'(1,default,"\\xca97ccb3bd60d9d64aa57eff36ff6fd5b6e95412c813bf4f075ddd87201288c6","\\xdbd5fc62a3ac471e9c5208ffed863a7e8dcb2f909aaf44e7add05f7eba388a2b","2026-11-26 00:17:41.438+00",,,,,,[],[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -143,13 +143,13 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 '(6,6,0,6,t)'
 ]::party[]);
 delete from party_state;
-insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id from unnest(array[
-'(1,3,1,3,8,1,settings-of-the-test,"2026-11-26 00:01:58.005+00",clear,,,)',
-'(1,4,1,4,7,1,settings-of-the-test,"2026-11-26 00:01:58.005+00",clear,,,)',
-'(1,5,1,5,5,1,settings-of-the-test,"2026-11-26 00:01:58.005+00",clear,,,)',
-'(1,6,1,6,3,1,settings-of-the-test,"2026-11-26 00:01:58.005+00",clear,,,)',
-'(1,1,2,1,6,1,settings-of-the-test,"2026-11-28 00:01:59.507+00",open_alert,,,)',
-'(1,2,2,2,4,1,settings-of-the-test,"2026-11-28 00:01:59.507+00",open_alert,,,)'
+insert into party_state (account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id from unnest(array[
+'(1,3,3,1,settings-of-the-test,clear,5,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,4,4,1,settings-of-the-test,clear,6,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,5,5,1,settings-of-the-test,clear,4,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,6,6,1,settings-of-the-test,clear,7,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,1,1,1,settings-of-the-test,open_alert,8,2,"2026-11-28 00:17:42.369+00",,,)',
+'(1,2,2,1,settings-of-the-test,open_alert,3,2,"2026-11-28 00:17:42.369+00",,,)'
 ]::party_state[]);
 delete from planned;
 insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
@@ -159,47 +159,47 @@ insert into planned (run_id, party_id, request_id, customer_version, search_orde
 '(1,4,4,1,0,new,)',
 '(1,5,5,1,0,new,)',
 '(1,6,6,1,0,new,)',
-'(2,1,1,1,3333332,overdue,)',
-'(2,2,2,1,3333332,overdue,)',
-'(2,3,3,1,3333332,overdue,)',
-'(2,4,4,1,3333332,overdue,)',
-'(2,5,5,1,3333332,overdue,)',
-'(2,6,6,1,3333332,overdue,)'
+'(2,1,1,1,3333333,overdue,)',
+'(2,2,2,1,3333333,overdue,)',
+'(2,3,3,1,3333333,overdue,)',
+'(2,4,4,1,3333333,overdue,)',
+'(2,5,5,1,3333333,overdue,)',
+'(2,6,6,1,3333333,overdue,)'
 ]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-26 00:01:58.364+00",dc6d5ff4362b12a12b7cbc3a3488e0e38e3baaf7e0691585d37614d1fe59c5c5,,)',
-'(2,1,{},{},"2026-11-28 00:02:00.525+00",50657c5ccfd4c60473b67f388a38008c7eb14346e7d67eb59ebf62216e8e35b9,,1)'
+'(1,1,{},{},"2026-11-26 00:17:42.009+00",1527b9eb84a2b678764de79f1741e173fb84c0683fa3363dc82f66595e3227d1,,)',
+'(2,1,{},{},"2026-11-28 00:17:42.505+00",d9d3c301a59f15c3d4b08b80135d9eefcf1f4beef7ae8ff802292827d8e6ace0,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\x80fa377cce1b58b0a357776d297912a6f503849e86441990385258a119a7bb18","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:01:57.912+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\x5df30a60c747137a3a904ee43c623859349af44d4ec467f6c2c8424dfdba14d0","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:01:57.931+00",0,0,,,,)',
-'(3,1,"\\x2958039cce4c2ed4287cc345c3cb4d47a8e7d77b2d26a6fa44d939df1a1e8ac9","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:01:58.014+00",0,0,,,,)',
-'(4,1,"\\x30f0684bc32da153a9a670ce6d166a0031762771b43fe777fbe00943f9e82fd3","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:01:58.014+00",1,1,amla_two,{3},{t},{1})',
-'(5,1,"\\x6fc467000abb4c860b703c55e2319a65fcbaf524b123314efb75957ffcf1b497","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:01:58.014+00",0,0,,,,)',
-'(6,1,"\\x89e9ec4f45a391896a37f74650592b35d98914ca7b2b5a45c161215d16df023d","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:01:58.014+00",1,1,amla_one,{2},{t},{1})',
-'(7,1,"\\xa3191a07531eec3d2459444148ad3988e954bc77ea300f3e65ffd6abb348a030","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:01:58.014+00",0,0,,,,)',
-'(8,1,"\\xf982bed8d973932a611dc8ed1b8e75111b026f8031aa39de99cbcd38aebe3d20","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:01:58.014+00",0,0,,,,)'
+'(1,1,"\\x596798a1cd05bf83f0f68479791ee792c72921e587fd5acee4f288afe2c2ec89","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:17:41.729+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\x9612b641e45c021779eeef4d980499bbbcabbbe52ceafede2377982c2cf5bfce","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.741+00",0,0,,,,)',
+'(3,1,"\\x47f5ffb04d5973d77e7682b13b69fe29e4e1068a2b7c4bc948071d20e9487c34","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:17:41.78+00",1,1,amla_two,{3},{t},{1})',
+'(4,1,"\\x67e744e4ad9277a25bb643a020f2a0c5e6f9858faf4c92812477112e03c594d7","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(5,1,"\\x72aaf95e9c52b941aaaaf6a3c175a9657863453e99d2711616a53ef3e0b5d655","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(6,1,"\\x887d664f3f56101df22b003a89ae90131cd23649a7fe4c70ac0c3009e070843a","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(7,1,"\\x90a7c596244238eaae92db4ea358134f65d545e1309c5e2c622bba0b1b33065d","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(8,1,"\\xed537ef81ad3405917e8a1a95605ca343682d469893177fa635f806ef291fbe9","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:17:41.78+00",1,1,amla_one,{2},{t},{1})'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-26 00:01:58.153+00",report,1,"{1,2}",2,)',
-'(2,1,"2026-11-28 00:01:59.956+00",report,2,"{1,2}",2,)'
+'(1,1,"2026-11-26 00:17:41.887+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-28 00:17:42.43+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
-'(1,1,people,"2026-11-26 00:01:56.482+00")'
+'(1,1,people,"2026-11-26 00:17:41.443+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 00:01:57.093+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-28 00:01:59.088+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 00:17:41.528+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-28 00:17:42.247+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
 ]::roster_import[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-13032,"2026-11-26 00:01:56.69+00",{},10)',
-'(2,1,2,test-13032,"2026-11-28 00:01:59.059+00",{},6)'
+'(1,1,1,test-1896,"2026-11-26 00:17:41.492+00",{},10)',
+'(2,1,2,test-1896,"2026-11-28 00:17:42.237+00",{},6)'
 ]::run_worker[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -214,8 +214,8 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:01:58.153+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-26T00:01:58.153+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:01:58.153+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-26T00:01:58.153+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:17:41.887+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-26T00:17:41.887+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:17:41.887+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-26T00:17:41.887+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);

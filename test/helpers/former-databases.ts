@@ -89,8 +89,9 @@ export async function readAllRows(database: Database): Promise<Readonly<Record<s
   const held: Record<string, readonly string[]> = {};
   for (const table of listTables(await readMigrations(packagedMigrations()))) {
     const there = await findValue(database, z.boolean(), 'select to_regclass($1) is not null as there', [table]);
-    if (!there || table === 'restoration') continue;
-    const rows = await database.query(rowShape, `select (each.*)::text as row from ${table} each`);
+    if (!there) continue;
+    const row = table === 'organisation' ? "to_jsonb(each) - 'restorations'" : 'each.*';
+    const rows = await database.query(rowShape, `select (${row})::text as row from ${table} each`);
     held[table] = rows.flatMap(({ row }) => (row.startsWith('(restored,') ? [] : row)).toSorted();
   }
   return held;

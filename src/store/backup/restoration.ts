@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FactsOf, restorationSchema } from '../../vocabulary/facts.js';
-import { insertRows, type Queryable, readValue } from '../database/database.js';
+import { type Queryable, readValue } from '../database/database.js';
 import { sql } from '../database/statement.js';
 import { screeningKindsSql } from '../row-shapes.js';
 
@@ -13,22 +13,29 @@ export async function saveRestoration(
 ): Promise<void> {
   const lastRun = await readValue(transaction, z.number(), 'select coalesce(max(run_id), 0) as "lastRun" from run');
   const lostRuns = folders.filter((name) => Number(runFolder.exec(name)?.[1] ?? 0) > lastRun);
-  await insertRows(transaction, 'restoration', [{ restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() }]);
+  const restoration = { restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() };
+  await transaction.execute(
+    sql`update organisation set restorations = restorations || ${JSON.stringify(restoration)}::text::jsonb`,
+  );
 }
 
-const columns = sql`restored_at, backup_at, lost_runs`;
+/** SQL: the restores of the database, which all its organisations have in common. */
+const restorationsSql = sql`
+  select distinct restoration."restoredAt" as restored_at, restoration."backupAt" as backup_at, restoration."lostRuns" as lost_runs
+  from organisation
+  cross join jsonb_to_recordset(restorations) as restoration ("restoredAt" timestamptz, "backupAt" timestamptz, "lostRuns" text[])`;
 
 /** All restores of the database, newest first. */
 export const readRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
-  database.query(restorationSchema, sql`select ${columns} from restoration order by restored_at desc`);
+  database.query(restorationSchema, sql`${restorationsSql} order by restored_at desc`);
 
 /** The restores after which no complete screening has started, newest first. */
 export const readRecentRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    sql`select ${columns} from restoration
+    sql`${restorationsSql}
      where not exists (
-       select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restored_at
+       select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restoration."restoredAt"
      )
      order by restored_at desc`,
   );
@@ -40,8 +47,8 @@ export const readRestorationsBefore = (
 ): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    sql`select ${columns} from restoration
-     where restored_at > coalesce(
+    sql`${restorationsSql}
+     where restoration."restoredAt" > coalesce(
        (select max(finished_at) from run where roster_id = ${rosterId} and run_id < ${runId} and kind in (${screeningKindsSql})), '-infinity'
      )
      order by restored_at`,

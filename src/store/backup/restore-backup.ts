@@ -206,9 +206,7 @@ export async function restoreBackup(
     await restoreChecks();
     const { createdAt } = summary.header;
     const quieted = await quietRestored(transaction, new Set(tables), createdAt);
-    if (tables.includes('restoration')) {
-      await saveRestoration(transaction, { backupAt: new Date(createdAt), folders: reportFolders });
-    }
+    await saveRestoration(transaction, { backupAt: new Date(createdAt), folders: reportFolders });
     // Without statistics the planner treats the tables as empty in the first run.
     await transaction.execute(`analyze ${tables.map(quoteName).join(', ')}`);
     return { ...summary, ...quieted };

@@ -96,7 +96,19 @@ const decidedScoresSql = sql`(
  * in the order in which reviewers lock them, so that no deadlock occurs. Returns the number of parties.
  */
 export async function applyAnswers(transaction: Queryable, runId: number, upTo: number): Promise<number> {
-  const parties = await transaction.execute(
+  const answeredSql = sql`
+    from party_answer answer
+    join run on run.run_id = answer.run_id
+    left join party_state newer on newer.account_id = run.account_id and newer.party_id = answer.party_id and newer.run_id > answer.run_id
+    where answer.run_id = ${runId} and answer.wave > run.applied_wave and answer.wave <= ${upTo}`;
+  const parties = await readValue(
+    transaction,
+    z.number(),
+    sql`select count(*)::integer as parties ${answeredSql} and newer.run_id is null`,
+  );
+  await executeAll(
+    transaction,
+    parties,
     sql`insert into party_state (
        account_id, party_id, run_id, request_id, response_id, customer_version, screened_at, settings_digest, state, reported_scores, unreturned
      )
@@ -118,21 +130,9 @@ export async function applyAnswers(transaction: Queryable, runId: number, upTo: 
        reported_scores = case when ${isReplacedSql} then excluded.reported_scores else party_state.reported_scores end,
        unreturned = case when ${isReplacedSql} then excluded.unreturned else party_state.unreturned end`,
   );
-  const answered = await readValue(
-    transaction,
-    z.number(),
-    sql`select count(*)::integer as parties from party_answer answer join run using (run_id)
-     where answer.run_id = ${runId} and answer.wave > run.applied_wave and answer.wave <= ${upTo}`,
-  );
-  await executeAll(
-    transaction,
-    answered - parties,
-    sql`insert into superseded (run_id, party_id)
-     select answer.run_id, answer.party_id
-     from party_answer answer
-     join run on run.run_id = answer.run_id
-     join party_state newer on newer.account_id = run.account_id and newer.party_id = answer.party_id and newer.run_id > answer.run_id
-     where answer.run_id = ${runId} and answer.wave > run.applied_wave and answer.wave <= ${upTo}`,
+  await transaction.execute(
+    sql`update next_state set is_superseded = true
+     where run_id = ${runId} and party_id in (select answer.party_id ${answeredSql} and newer.run_id is not null)`,
   );
   // What is saved from now on is applied later.
   await executeAll(

@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import type { TierDue } from '../../screening/cadence.js';
-import { type PlanSelection, partyTypes } from '../../vocabulary.js';
+import { type PlanSelection, partyTypes, planReasons } from '../../vocabulary.js';
 import { type Database, type Queryable, readValue } from '../database/database.js';
 import { rawSql, recordset, type Sql, sql } from '../database/statement.js';
 import { toSqlList } from '../row-shapes.js';
-
-/**
- * The reasons to screen a party, in the order of searches of equal risk. Failed ones come after overdue ones: a search that fails every
- * night must not use up every budget.
- */
-const planReasons = ['new', 'changed', 'forced', 'overdue', 'previously_failed', 'cadence'] as const;
 
 /** Which answers may be reused instead of a search. */
 interface ReuseInput {

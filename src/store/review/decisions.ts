@@ -83,7 +83,7 @@ export async function readDecidableAlerts(database: Queryable, organisationId: n
        alert.topic, alert.is_true_match, alert.listed, ${seenCustomerSql} as customer,
        case when latest.disposition_id is not null then jsonb_build_object(
          'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
-         'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seen', case when not latest.is_unreadable then latest.seen end
+         'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seen', latest.seen
        ) end as current,
        array(select made.disposition_id from disposition made where made.alert_id = alert.alert_id order by 1) as decisions
      from alert_with_match alert
@@ -150,17 +150,17 @@ export function readAlertHistories(database: Queryable, organisation: string, re
            'reason', reported.reason, 'comment', reported.comment
          ) order by reported.at, reported.place), '[]')
          from (
-           select to_readable(happened_at) as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
+           select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
                else coalesce('assigned to ' || assigned_to, 'assigned to nobody') end as what,
              actor as who, is_attested, array_to_string(reasons, ', ') as reason, null as comment
            from alert_event where alert_event.alert_id = alert.alert_id
            union all
            select decided_at, disposition_id,
-             kind || coalesce(' ' || verdict, '') || case when is_unreadable then ', seen facts unreadable' else '' end,
+             kind || coalesce(' ' || verdict, ''),
              reviewer, is_attested, reason, comment
            from disposition_with_text said where said.alert_id = alert.alert_id
            union all
-           select to_readable((legacy ->> 'importedAt')::timestamptz), 0,
+           select (legacy ->> 'importedAt')::timestamptz, 0,
              case when legacy -> 'isSample' = 'true' then 'sampled ' else 'legacy ' end || (legacy ->> 'verdict'),
              legacy ->> 'decidedBy', true, legacy ->> 'reason',
              'decided ' || (legacy ->> 'decidedAt') || ' in an older system, brought by ' || (legacy ->> 'reviewer')

@@ -58,11 +58,10 @@ const alertRow = z
     verdict: z.enum(dispositionVerdicts).nullable(),
     isFinal: z.boolean(),
     seen: seenFactsSchema.nullable(),
-    isUnreadable: z.boolean(),
     expiresAt: z.date().nullable(),
   })
-  .transform(({ verdict, isFinal, seen, isUnreadable, expiresAt, ...alert }): StoredAlert => {
-    const disposition = verdict === null ? null : { verdict, isFinal, seen, isUnreadable, expiresAt };
+  .transform(({ verdict, isFinal, seen, expiresAt, ...alert }): StoredAlert => {
+    const disposition = verdict === null ? null : { verdict, isFinal, seen, expiresAt };
     return { ...alert, disposition };
   });
 
@@ -78,8 +77,8 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
   const rows = await database.query(
     alertRow,
     sql`select alert.alert_id, alert.party_id, alert.state, alert.listed, alert.severity, alert.rule, alert.priority,
-       alert.opened_at, alert.due_at, said.verdict, case when not said.is_unreadable then said.seen end as seen,
-       coalesce(said.is_unreadable, false) as "isUnreadable", coalesce(said.kind <> 'proposed', false) as "isFinal", said.expires_at,
+       alert.opened_at, alert.due_at, said.verdict, said.seen,
+       coalesce(said.kind <> 'proposed', false) as "isFinal", said.expires_at,
        alert.is_true_match, alert.absence, ${seenCustomerSql} as customer,
        alert.absence is null and alert.state <> 'no_longer_matched' and exists (
          select from alert_event event
@@ -289,7 +288,6 @@ function findUnprojectedParties(
      where alert.account_id = ${accountId} and alert.state <> 'no_longer_matched' and case
        when not party.is_current then alert.absence is null or alert.absence in ('not_returned', 'below_threshold')
        when alert.absence is null then alert.customer_version <> state.customer_version or said.expires_at <= ${now}
-         or alert.state <> 'open' and said.is_unreadable
        else alert.absence = 'customer_changed'
      end
      union

@@ -24,7 +24,7 @@ const settings = {
 function change(state: StoredAlert['state'], severity: Severity) {
   const seen = toSeenFacts(customer, before);
   const isFinal = state !== 'pending_approval';
-  const disposition = { verdict: 'true_match', isFinal, seen, isUnreadable: false, expiresAt: null } as const;
+  const disposition = { verdict: 'true_match', isFinal, seen, expiresAt: null } as const;
   const alert: StoredAlert = {
     alertId: 1,
     partyId: 1,
@@ -84,7 +84,6 @@ it('what a birth date lowered is rated as new once the date is unknown, and noth
     const disposition = {
       verdict: 'false_positive',
       isFinal: true,
-      isUnreadable: false,
       seen,
       expiresAt: null,
     } as const;
