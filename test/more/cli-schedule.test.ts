@@ -69,7 +69,7 @@ function startScheduler() {
 }
 
 test('a job runs once for its date, one-shot, and its outcome is shown', async () => {
-  configure('rescreen: "0 2 * * *"');
+  configure('rescreen: "0 0 * * *"');
   const early = await cli('schedule', 'run', 'rescreen', '--if-due');
   expect(early).toMatchObject({ exitCode: 0 });
   expect(early.stdout).toMatch(/^rescreen is not due; next \d{4}-/);
@@ -81,7 +81,7 @@ test('a job runs once for its date, one-shot, and its outcome is shown', async (
   expect(second.exitCode).toBe(3);
   expect(second.stdout).toMatch(/is done already: by .* with exit code 3/);
   const shown = await cli('schedule', 'show');
-  expect(shown.stdout).toMatch(/^rescreen +0 2 \* \* \* +UTC .*finished with problems \(3\)/m);
+  expect(shown.stdout).toMatch(/^rescreen +0 0 \* \* \* +UTC .*finished with problems \(3\)/m);
   expect(shown.stdout).toContain('no roster is configured, so no customer was screened');
   const unknown = await cli('schedule', 'run', 'notes');
   expect(unknown).toMatchObject({ exitCode: 2 });
@@ -104,7 +104,7 @@ test('the scheduler runs what comes due, says how it ended, and ends with 0 on a
 }, 150_000);
 
 test('the schedule is paused and resumed, with who, until when and why', async () => {
-  configure('rescreen: "0 2 * * *"', 'rosters: [{ name: people, csv: { path: people.csv } }]\n');
+  configure('rescreen: "0 0 * * *"', 'rosters: [{ name: people, csv: { path: people.csv } }]\n');
   const paused = await cli('schedule', 'pause', '--until', '2h', '--reason', 'database moves');
   expect(paused).toMatchObject({ exitCode: 0 });
   const words = /the schedule is paused until \d{4}-\S+ \S+ UTC by \S+ \(database moves\): no job starts/;

@@ -88,18 +88,19 @@ async function searchRemaining(context: SearchContext): Promise<number> {
   const underWay = new UnderWay();
   const tasks = handOutTasks(context, underWay, commit.close);
   let unanswered = 0;
-  const searchAndSave = async (task: SearchTask): Promise<void> => {
-    const finished = await searchTask(context, task);
-    const { outcome } = finished;
-    // Before the save, so that no further search is paid for.
-    if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
-    if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
-    // After a stop hundreds of searches that were handed out have left nothing to save.
-    if (hasLeftTraces(finished)) await commit.add(finished);
-  };
   const work = async (): Promise<void> => {
     for await (const task of tasks) {
-      await searchAndSave(task).catch(signals.stop);
+      try {
+        const finished = await searchTask(context, task);
+        const { outcome } = finished;
+        // Before the save, so that no further search is paid for.
+        if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
+        if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
+        // After a stop hundreds of searches that were handed out have left nothing to save.
+        if (hasLeftTraces(finished)) await commit.add(finished);
+      } catch (error) {
+        signals.stop(error);
+      }
       underWay.end();
     }
   };
