@@ -14,6 +14,7 @@ import {
   type Nursery,
   type Site,
   type SiteSize,
+  useDatabase,
 } from './site.js';
 import { isInDatabase, type KillPoint, pointsOfReport, pointsOfRun } from './traps.js';
 
@@ -60,8 +61,8 @@ const toCounter = (database: Database) => async (sql: string) =>
   (await findValue(database, z.number(), `select count(*)::integer as count from ${sql}`)) ?? Number.NaN;
 
 /** On a server nobody can tell a dead owner from a slow one before its lease has run out: time passes in one step. */
-const letLeaseRunOut = (site: Site): Promise<unknown> =>
-  site.withDatabase((database) =>
+export const letLeaseRunOut = ({ location }: Pick<Site, 'location'>): Promise<unknown> =>
+  useDatabase(location, (database) =>
     database.execute('update lease set expires_at = clock_timestamp() where expires_at > clock_timestamp()'),
   );
 

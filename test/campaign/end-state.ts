@@ -118,6 +118,18 @@ const dumps = {
     order by run.run_id, customer.reference collate "C", match_id collate "C", change.kind collate "C", change_id`,
   answers: `select jsonb_build_array(response.body, total, truncated, count(match.rank)) as row
     from response left join match using (response_id) group by response_id order by response.body collate "C"`,
+  customerStates: `select jsonb_build_array(reference, in_scope, state, reason, waiting, held) as row
+    from customer_screening_status order by reference collate "C"`,
+  stateChanges: `select jsonb_build_array(customer.reference, from_state, to_state, reason) as row
+    from customer_state_change change join customer using (customer_id) order by customer.reference collate "C", change_id`,
+  alerts: `select jsonb_build_array(customer.reference, match_id, alert.state, is_hit, severity, rule, topic, is_baseline, absence, is_true_match,
+      (select jsonb_agg(jsonb_build_array(kind, verdict) order by disposition.disposition_id) from disposition
+       where disposition.alert_id = alert.alert_id)) as row
+    from alert_with_match alert join party using (party_id) join customer using (customer_id)
+    order by customer.reference collate "C", match_id collate "C", alert_id`,
+  // An early warning is sent where a night lasts long enough.
+  outbox: `select jsonb_build_array(kind, state, count(*)) as row from outbox where kind not like 'warning%'
+    group by kind, state order by kind, state`,
   controls: `select distinct jsonb_build_array(run.started_at::date, type, name, expect, verdict) as row
     from control_outcome join run using (run_id) order by 1`,
   imports: `select jsonb_build_array(rows, customers, rejected, duplicates, absent) as row from roster_import order by import_id`,

@@ -260,20 +260,23 @@ export async function makeSite(nursery: Nursery, locate: Locate, size: SiteSize)
       first = sandbox.ledger().filter(isSearch).length;
     },
     calls: () => sandbox.ledger().filter(isSearch).slice(first),
-    withDatabase: async (work) => {
-      const database = await openDatabase(location, 'campaign');
-      try {
-        return await work(database);
-      } finally {
-        await database.close();
-      }
-    },
+    withDatabase: (work) => useDatabase(location, work),
     close: async () => {
       await sandbox.close();
       for (const folder of [reports, toFirst(reports), dirname(roster)])
         await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Works on a database that no process of the campaign owns. */
+export async function useDatabase<T>(location: DatabaseLocation, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(location, 'campaign');
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** Throws unless a life came to the end of a complete run. */

@@ -13,7 +13,10 @@ interface StatementPoint {
   moment: Moment;
 }
 
-/** The points of a run that are met in the database, in the order of the flow. */
+/**
+ * The points of a run that are met in the database, in the order of the flow. In a takeover and in a closing, the point is met before each
+ * statement of the transaction that applies the answers.
+ */
 const statementPoints = {
   in_import: { mark: /(?:insert into|copy) roster_staging /, moment: 'before_commit' },
   in_merge: { mark: /insert into roster_import /, moment: 'before_commit' },
@@ -31,6 +34,8 @@ const statementPoints = {
   in_reporting: { mark: /^insert into report /, moment: 'after_commit' },
   after_report_files: { mark: /^update report set manifest_sha256 = /, moment: 'before_statement' },
   before_sending: { mark: /^insert into outbox .* values /, moment: 'after_commit' },
+  in_takeover: { mark: /^update call set outcome = 'unknown' /, moment: 'before_statement' },
+  in_closing: { mark: /^select case when exists \(select from control_outcome /, moment: 'before_statement' },
   before_noting_sent: { mark: /^update outbox set attempts = attempts \|\|/, moment: 'before_statement' },
 } as const satisfies Record<string, StatementPoint>;
 
@@ -150,7 +155,7 @@ function watchDatabase(database: Database, watch: Watcher): Database {
         inner,
         watchTransaction(inner, (sql) => {
           statements.push(sql);
-          watch('before_statement', [sql]);
+          watch('before_statement', statements);
         }),
       );
       const result = await work(watched);

@@ -30,6 +30,8 @@ export interface TestDatabases {
   locateEmpty(): Promise<DatabaseLocation>;
   /** A copy of a database of the suite that is closed, open. */
   openCopy(original: DatabaseLocation): Promise<Database>;
+  /** Where such a copy is. */
+  locateCopy(original: DatabaseLocation): Promise<DatabaseLocation>;
 }
 
 type Suite = (open: TestDatabases['open'], databases: TestDatabases) => void;
@@ -78,6 +80,8 @@ export function testDatabases(dialect: Database['dialect']): TestDatabases {
     opened.push(database);
     return database;
   };
+  const locateCopy: TestDatabases['locateCopy'] = ({ url, folder = '' }) =>
+    url === undefined ? makeFolder({ folder }, removals) : makePostgres(nameOf(url), removals);
   afterAll(async () => {
     for (const database of opened) await database.close();
     for (const remove of removals.reverse()) await remove();
@@ -89,8 +93,8 @@ export function testDatabases(dialect: Database['dialect']): TestDatabases {
     // The broker removes what is left: its server and the folder for temporary files.
     locateLasting: () => make([]),
     locateEmpty: makeEmpty,
-    openCopy: async ({ url, folder = '' }) =>
-      open(await (url === undefined ? makeFolder({ folder }, removals) : makePostgres(nameOf(url), removals))),
+    openCopy: async (original) => open(await locateCopy(original)),
+    locateCopy,
   };
 }
 
