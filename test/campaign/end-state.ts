@@ -118,6 +118,15 @@ const dumps = {
     order by run.run_id, customer.reference collate "C", match_id collate "C", change.kind collate "C", change_id`,
   answers: `select jsonb_build_array(response.body, total, truncated, count(match.rank)) as row
     from response left join match using (response_id) group by response_id order by response.body collate "C"`,
+  controls: `select distinct jsonb_build_array(run.started_at::date, type, name, expect, verdict) as row
+    from control_outcome join run using (run_id) order by 1`,
+  imports: `select jsonb_build_array(rows, customers, rejected, duplicates, absent) as row from roster_import order by import_id`,
+  leftovers: `select jsonb_build_array(
+      (select count(*) from roster_staging), (select count(*) from call where outcome = 'in_flight'),
+      (select count(*) from run where state = 'running')) as row`,
+} as const;
+
+const dumpsOfCustomers = {
   customerStates: `select jsonb_build_array(reference, in_scope, state, reason, waiting, held) as row
     from customer_screening_status order by reference collate "C"`,
   stateChanges: `select jsonb_build_array(customer.reference, from_state, to_state, reason) as row
@@ -130,23 +139,28 @@ const dumps = {
   // An early warning is sent where a night lasts long enough.
   outbox: `select jsonb_build_array(kind, state, count(*)) as row from outbox where kind not like 'warning%'
     group by kind, state order by kind, state`,
-  controls: `select distinct jsonb_build_array(run.started_at::date, type, name, expect, verdict) as row
-    from control_outcome join run using (run_id) order by 1`,
-  imports: `select jsonb_build_array(rows, customers, rejected, duplicates, absent) as row from roster_import order by import_id`,
-  leftovers: `select jsonb_build_array(
-      (select count(*) from roster_staging), (select count(*) from call where outcome = 'in_flight'),
-      (select count(*) from run where state = 'running')) as row`,
 } as const;
 
-/** What must be the same after crashes and without them: one line a row, under the name of what it tells of. */
-export async function dumpState(database: Database): Promise<Readonly<Record<string, readonly string[]>>> {
+/** One line a row, under the name of what it tells of. */
+type Dump = Readonly<Record<string, readonly string[]>>;
+
+async function readDumps(database: Database, statements: Readonly<Record<string, string>>): Promise<Dump> {
   const entries: [string, readonly string[]][] = [];
-  for (const [name, sql] of Object.entries(dumps)) {
+  for (const [name, sql] of Object.entries(statements)) {
     const rows = await database.query(rowSchema, sql);
     entries.push([name, rows.map(({ row }) => JSON.stringify(row))]);
   }
-  entries.push(['runs', await dumpRuns(database)]);
   return Object.fromEntries(entries);
+}
+
+/** What must be the same after crashes and without them. */
+export async function dumpState(database: Database): Promise<Dump> {
+  return { ...(await readDumps(database, dumps)), runs: await dumpRuns(database) };
+}
+
+/** The same, with alerts, states of customers and their changes, which a night writes when it is applied. */
+export async function dumpApplied(database: Database): Promise<Dump> {
+  return { ...(await dumpState(database)), ...(await readDumps(database, dumpsOfCustomers)) };
 }
 
 const runRow = z.object({ kind: z.string(), state: z.string(), reasons: z.array(z.string()), sums: z.unknown() });
@@ -163,10 +177,7 @@ async function dumpRuns(database: Database): Promise<readonly string[]> {
 const isOfCalls = (key: string): boolean => /attempt|unknown|calls|spent|cost|billed/i.test(key);
 
 /** The first few differences between two dumps, in words; empty when there is none. */
-export function compareStates(
-  calm: Readonly<Record<string, readonly string[]>>,
-  other: Readonly<Record<string, readonly string[]>>,
-): readonly string[] {
+export function compareStates(calm: Dump, other: Dump): readonly string[] {
   return Object.entries(calm).flatMap(([name, lines]) => {
     const others = other[name] ?? [];
     const at = lines.findIndex((line, index) => line !== others[index]);

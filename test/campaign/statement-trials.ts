@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { decide, findAlerts } from '../helpers/small-site.js';
 import { letLeaseRunOut } from './crash-trials.js';
-import { compareReports, compareStates, dumpState } from './end-state.js';
+import { compareReports, compareStates, dumpApplied } from './end-state.js';
 import { expectComplete, type LifeOrder, type Locate, makeSite, type Nursery, type Site, useDatabase } from './site.js';
 
 /** A trial at each statement of the transactions that apply the answers of a night. */
@@ -85,7 +85,7 @@ class StatementNight {
   async playCalm(start: DatabaseLocation) {
     const calm = await this.#copy(start);
     expectComplete(await this.#live(calm));
-    return { reports: calm.reports, state: await useDatabase(calm.location, dumpState) };
+    return { reports: calm.reports, state: await useDatabase(calm.location, dumpApplied) };
   }
 
   /** A night that was killed when all its answers were stored and none was applied. */
@@ -115,7 +115,7 @@ class StatementNight {
         expectComplete(await this.#live(copy));
       }
       const found = [
-        ...compareStates(calm.state, await useDatabase(copy.location, dumpState)),
+        ...compareStates(calm.state, await useDatabase(copy.location, dumpApplied)),
         ...(await compareReports(calm.reports, copy.reports)),
       ];
       differences.push(...found.map((line) => `${point} ${occurrence}: ${line}`));
