@@ -141,9 +141,15 @@ export async function saveAttempts(
   requireRows(ended, calls.length, 'call');
 }
 
-/** Marks the in-flight attempts of a dead owner as unknown: the service may have billed them. */
-export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute(`update call set outcome = 'unknown' where run_id = $1 and outcome = 'in_flight'`, [runId]);
+/** Marks the in-flight attempts of a dead worker as unknown: the service may have billed them. */
+export async function markInFlightUnknown(
+  transaction: Queryable,
+  { runId, worker }: Pick<RunNumbers, 'runId' | 'worker'>,
+): Promise<void> {
+  await transaction.execute(
+    `update call set outcome = 'unknown' where run_id = $1 and worker = $2 and outcome = 'in_flight'`,
+    [runId, worker],
+  );
 }
 
 /** An answered search of this run, to repeat as a control search; null without one. */
