@@ -176,7 +176,5 @@ create table roster (
   organisation_id bigint not null references organisation,
   name text not null,
   created_at timestamptz not null,
-  -- Its customers by tier, state and age as the last run that closed left them, so that their coverage is known without its history.
-  coverage jsonb,
   unique (organisation_id, name)
 );

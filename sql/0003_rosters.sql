@@ -200,7 +200,7 @@ create trigger refuse_orphans after delete on roster_import referencing old tabl
 create trigger refuse_orphans after delete on customer referencing old table as gone for each statement
   execute function refuse_orphans(
     'customer_version.customer_id.customer_id', 'party.customer_id.customer_id', 'roster_standing.customer_id.customer_id',
-    'customer_state_change.customer_id.customer_id'
+    'customer_state_change.customer_id.customer_id', 'customer_state.customer_id.customer_id'
   );
 
 create trigger refuse_orphans after delete on screening_request referencing old table as gone for each statement

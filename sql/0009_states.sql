@@ -1,12 +1,33 @@
 -- The state of each customer, and its changes.
 
--- By how much a screening outlasts its cadence: two hours so that one night skips the customers, and one for a next night that starts late.
--- In src/screening/cadence.ts it is the same.
-create function screening_grace(cadence interval) returns interval language sql immutable as $$
-  select case when cadence < interval '1 day' then interval '1 hour' else interval '3 hours' end
-$$;
+-- The state of each customer on each account that has screened its roster. `judge_customers` writes it whenever answers are applied, a roster is
+-- imported, a run is planned or a reviewer decides; the view `customer_judgement` defines it.
+create table customer_state (
+  account_id bigint not null references account,
+  customer_id bigint not null,
+  risk_tier text not null,
+  -- By the last answers and the alerts of all its parties, however old the answers are; null without any.
+  last_state text,
+  -- Why these answers do not count, whatever their age; null where they count.
+  reason text check (reason in ('never', 'changed', 'unproven', 'conflicting_duplicate', 'related_party_unreadable', 'doubtful_name')),
+  -- Why there is no later valid answer, by a stable code, and the run that says so; null where the newest answer is valid.
+  because text,
+  because_run_id bigint,
+  -- The last search failed, and `because` says why.
+  has_failed boolean default false not null,
+  waiting integer not null,
+  worst_topic text,
+  -- As last recorded in `customer_state_change`, and when. Screenings may have expired since.
+  state text not null,
+  changed_at timestamptz not null,
+  run_id bigint,
+  -- Of the oldest and the newest of the answers.
+  as_of timestamptz,
+  latest_at timestamptz,
+  primary key (customer_id, account_id)
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
--- Each time a customer's state was seen to be another than before: when a run was planned or closed, or a reviewer decided.
+-- Each time a customer's state was seen to be another than before.
 create table customer_state_change (
   change_id bigint generated always as identity primary key,
   customer_id bigint not null,
@@ -114,141 +135,228 @@ begin
 end
 $$;
 
--- Each customer in the state that answers, alerts and dispositions give. A run over marked customers says nothing of the others.
-create view customer_standing as
-with basis as materialized (
-  select
-    roster.organisation_id, roster.roster_id, roster.name as roster, account.account_id, account.is_test,
-    coalesce(nullif(current_setting('nightscreen.status_at', true), '')::timestamptz, now()) as moment,
-    -- Of the last three plans: what was left out or failed in them.
-    array(
-      select run.run_id from run
-      where run.roster_id = roster.roster_id and run.account_id = account.account_id and run.in_scope is not null
-        and run.selection is distinct from 'dirty'
-      order by run.run_id desc limit 3
-    ) as plan_run_ids,
-    coalesce(nullif(current_setting('nightscreen.status_hours', true), '')::jsonb, (
-      select run.cadence -> 'hours' from run
-      where run.roster_id = roster.roster_id and run.account_id = account.account_id and run.cadence is not null
-      order by run.run_id desc limit 1
-    )) as hours
-  from roster
-  left join lateral (
-    select account.account_id, account.is_test
-    from run join account using (account_id)
-    where run.roster_id = roster.roster_id and coalesce(current_setting('nightscreen.status_account', true), '') in ('', account.account_id::text)
-    order by account.is_test, run.run_id desc limit 1
-  ) account on true
-)
+-- What the answers, alerts and dispositions of its parties say of each customer, whatever the time is.
+create view customer_judgement as
 select
-  basis.organisation_id, basis.roster_id, basis.roster, basis.is_test, basis.moment,
-  customer.customer_id, customer.reference, customer.risk_tier,
-  customer.left_at is null or customer.is_open as in_scope,
-  (states.in_order)[customer.worst] as state,
+  party.roster_id, party.account_id, party.customer_id, party.risk_tier,
+  (states.in_order)[max(array_position(states.in_order, case
+    when party.is_true_match then 'true_match'
+    when party.waiting > 0 then 'open_alert'
+    else party.answer_state
+  end))] as last_state,
   case
-    when customer.standing < 5 then (array['never', 'changed', 'expired', 'unproven'])[customer.standing]
-    when customer.has_only_conflicts then 'conflicting_duplicate'
-    when customer.unreadable_party_since is not null then 'related_party_unreadable'
-    when customer.has_doubtful_name then 'doubtful_name'
+    when bool_or(party.run_id is null) then 'never'
+    when bool_or(party.has_changed) then 'changed'
+    when not bool_and(party.is_proven) then 'unproven'
+    -- Rows that contradict each other, and no accepted one: nobody can say who the customer is, though every name in them is searched for.
+    when min(party.ordinal) > 0 then 'conflicting_duplicate'
+    when party.unreadable_party_since is not null then 'related_party_unreadable'
+    when party.has_doubtful_name then 'doubtful_name'
   end as reason,
-  customer.because,
-  (states.in_order)[customer.worst_seen] as last_state,
-  customer.screened_at as as_of,
-  customer.never_screened,
-  case when customer.standing > 2 then customer.screened_at + customer.cadence end as due_at,
-  case when customer.standing > 2 then customer.screened_at + customer.cadence + screening_grace(customer.cadence) end as expires_at,
-  customer.run_id,
-  customer.waiting,
-  (array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'])[customer.topic_place] as worst_topic,
-  basis.account_id
-from basis
+  party.left_at is null or sum(party.waiting) > 0 or bool_or(party.is_true_match) as is_listed,
+  sum(party.waiting)::integer as waiting,
+  (array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'])[min(party.topic_place)] as worst_topic,
+  min(party.run_id) as run_id,
+  min(party.screened_at) as as_of,
+  max(party.screened_at) as latest_at
+from party_standing party
 cross join (
   -- Best first.
   select array['clear', 'below_threshold', 'false_positive', 'truncated', 'not_screened', 'open_alert', 'true_match'] as in_order
 ) states
-cross join lateral (
-  select
-    party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, party.has_doubtful_name, tier.cadence,
-    min(judged.standing) as standing,
-    -- Rows that contradict each other, and no accepted one: nobody can say who the customer is, though every name in them is searched for.
-    min(party.ordinal) > 0 as has_only_conflicts,
-    greatest(max(array_position(states.in_order, case
-      when party.is_true_match then 'true_match'
-      when party.waiting > 0 then 'open_alert'
-      when judged.standing < 5 or party.unreadable_party_since is not null or party.has_doubtful_name then 'not_screened'
-      else party.answer_state
-    end)), case when min(party.ordinal) > 0 then array_position(states.in_order, 'not_screened') end) as worst,
-    max(array_position(states.in_order, case
-      when party.is_true_match then 'true_match'
-      when party.waiting > 0 then 'open_alert'
-      else party.answer_state
-    end)) as worst_seen,
-    min(party.screened_at) filter (where party.screened_at > 'epoch') as screened_at,
-    bool_or(party.run_id is null) as never_screened,
-    min(party.run_id) as run_id,
-    bool_or(party.waiting > 0) as is_open,
-    bool_or(party.is_true_match) as is_true_match,
-    -- Why there is no later valid answer.
-    min(case when judged.standing < 5 then (
-      select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
-      from screening
-      where screening.run_id = any (basis.plan_run_ids) and screening.party_id = party.party_id and screening.run_id >= coalesce(party.run_id, 0)
-        and (screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
-      order by screening.run_id desc limit 1
-    ) end) as because,
-    sum(party.waiting)::integer as waiting,
-    min(party.topic_place) as topic_place
-  from party_standing party
-  cross join lateral (
-    select coalesce((basis.hours ->> party.risk_tier)::double precision, 24) * interval '1 hour' as cadence
-  ) tier
-  cross join lateral (
-    select case
-      when party.run_id is null then 1
-      when party.has_changed then 2
-      -- An answer that is dated ahead was dated by a clock that was wrong: it has no age.
-      when party.screened_at + tier.cadence + screening_grace(tier.cadence) <= basis.moment
-        or party.screened_at > basis.moment + interval '1 hour' then 3
-      when not party.is_proven then 4
-      else 5
-    end as standing
-  ) judged
-  where party.roster_id = basis.roster_id and party.account_id is not distinct from basis.account_id
-  group by
-    party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, party.has_doubtful_name, tier.cadence
-) customer
-where customer.left_at is null or customer.is_open or customer.is_true_match
-union all
-select
-  basis.organisation_id, basis.roster_id, basis.roster, basis.is_test, basis.moment, null, unaccepted.reference, 'high', true, 'not_screened',
-  unaccepted.reason, null, null, null, true, null, null, null, 0, null, basis.account_id
-from basis
-join unaccepted_customer unaccepted on unaccepted.roster_id = basis.roster_id;
+group by
+  party.roster_id, party.account_id, party.customer_id, party.risk_tier, party.left_at, party.unreadable_party_since, party.has_doubtful_name,
+  states.in_order;
 
--- One row per customer for the systems that block accounts. `held` is by party and account, because a customer's parties may have been answered for by different runs.
+-- By how much a screening outlasts its cadence: two hours so that one night skips the customers, and one for a next night that starts late.
+-- In src/screening/cadence.ts it is the same.
+create function screening_grace(cadence interval) returns interval language sql immutable as $$
+  select case when cadence < interval '1 day' then interval '1 hour' else interval '3 hours' end
+$$;
+
+-- Why the answers of a customer do not count at a moment. An answer that is dated ahead was dated by a clock that was wrong: it has no age.
+create function reason_at(reason text, as_of timestamptz, latest_at timestamptz, cadence interval, moment timestamptz) returns text
+language sql immutable as $$
+  select case
+    when reason in ('never', 'changed') then reason
+    when as_of + cadence + screening_grace(cadence) <= moment or latest_at > moment + interval '1 hour' then 'expired'
+    else reason
+  end
+$$;
+
+-- A waiting alert or a true match holds whatever the answers are worth; nothing else does.
+create function state_by(last_state text, reason text) returns text language sql immutable as $$
+  select case when last_state in ('open_alert', 'true_match') or reason is null then last_state else 'not_screened' end
+$$;
+
+-- The accounts that have screened a roster, with how often the customers of each tier are screened there (hours by tier).
+create view roster_account as
+select roster.roster_id, account.account_id, account.is_test, newest.run_id, planned.hours
+from roster
+join account using (organisation_id)
+cross join lateral (
+  select run_id from run
+  where run.roster_id = roster.roster_id and run.account_id = account.account_id
+  order by run_id desc limit 1
+) newest
+left join lateral (
+  select cadence -> 'hours' as hours from run
+  where run.roster_id = roster.roster_id and run.account_id = account.account_id and cadence is not null
+  order by run_id desc limit 1
+) planned on true;
+
+-- The one whose states are the roster's: of a live key before one of a test key, and of the newest run.
+create view shown_account as
+select roster.roster_id, shown.account_id, shown.is_test, shown.hours
+from roster
+left join lateral (
+  select account_id, is_test, hours from roster_account
+  where roster_account.roster_id = roster.roster_id
+  order by is_test, run_id desc limit 1
+) shown on true;
+
+create function to_cadence(hours jsonb, risk_tier text) returns interval language sql immutable as $$
+  select coalesce((hours ->> risk_tier)::double precision, 24) * interval '1 hour'
+$$;
+
+-- Judges these customers of a roster, or all of them, and records whose state has become another; `with_new` also whoever had none. Several who judge at once do it one after
+-- another, so that nobody overwrites what another has decided: the row of the organisation is held until the transaction ends.
+create function judge_customers(for_roster bigint, for_account bigint, customers bigint[], with_new boolean, moment timestamptz) returns void
+language plpgsql security definer as $$
+#variable_conflict use_column
+declare
+  is_shown constant boolean := for_account = (select account_id from shown_account where roster_id = for_roster);
+  is_of_test constant boolean := (select is_test from account where account_id = for_account);
+  hours constant jsonb := (select hours from roster_account where roster_id = for_roster and account_id = for_account);
+  recorded bigint[];
+begin
+  perform from organisation join roster using (organisation_id) where roster_id = for_roster for no key update of organisation;
+  with judged as (
+    select
+      judgement.*, former.changed_at as former_changed_at,
+      case when former.customer_id is not null then former.state else (
+        select change.to_state from customer_state_change change
+        where change.customer_id = judgement.customer_id
+        order by change.change_id desc limit 1
+      ) end as former_state,
+      reason_at(judgement.reason, judgement.as_of, judgement.latest_at, tier.cadence, moment) as reason_now,
+      tier.cadence
+    from customer_judgement judgement
+    cross join lateral (select to_cadence(hours, judgement.risk_tier) as cadence) tier
+    left join customer_state former on former.account_id = for_account and former.customer_id = judgement.customer_id
+    where judgement.roster_id = for_roster and judgement.account_id = for_account
+      and (customers is null or judgement.customer_id = any (customers))
+      and (with_new or former.customer_id is not null)
+  ), stated as (
+    select judged.*, case when is_listed then state_by(last_state, reason_now) else former_state end as state from judged
+  ), saved as (
+    insert into customer_state as current (
+      account_id, customer_id, risk_tier, last_state, reason, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at
+    )
+    select
+      account_id, customer_id, risk_tier, last_state, reason, waiting, worst_topic, state,
+      case when state = former_state then coalesce(former_changed_at, moment) else moment end, run_id, as_of, latest_at
+    from stated
+    where state is not null
+    order by customer_id
+    on conflict (customer_id, account_id) do update set
+      risk_tier = excluded.risk_tier, last_state = excluded.last_state, reason = excluded.reason, waiting = excluded.waiting,
+      worst_topic = excluded.worst_topic, state = excluded.state, changed_at = excluded.changed_at, run_id = excluded.run_id,
+      as_of = excluded.as_of, latest_at = excluded.latest_at
+    where (
+      current.risk_tier, current.last_state, current.reason, current.waiting, current.worst_topic, current.state, current.run_id,
+      current.as_of, current.latest_at
+    ) is distinct from (
+      excluded.risk_tier, excluded.last_state, excluded.reason, excluded.waiting, excluded.worst_topic, excluded.state, excluded.run_id,
+      excluded.as_of, excluded.latest_at
+    )
+  ), changed as (
+    insert into customer_state_change (
+      customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at
+    )
+    select
+      customer_id, former_state, state, reason_now, is_of_test, as_of, as_of + due.cadence,
+      as_of + due.cadence + screening_grace(due.cadence), run_id, moment
+    from stated
+    cross join lateral (select case when reason in ('never', 'changed') then null else stated.cadence end as cadence) due
+    where is_shown and is_listed and state is distinct from former_state
+    order by customer_id
+    returning change_id
+  )
+  select array_agg(change_id) into recorded from changed;
+  perform tell_webhooks(recorded);
+end
+$$;
+
+-- A decision changes a state the moment it is made. What a run decides by itself is judged with its answers.
+create function judge_decided() returns trigger language plpgsql security definer as $$
+declare
+  decided record;
+begin
+  select customer.roster_id, alert.account_id, customer.customer_id into decided
+  from alert join party using (party_id) join customer using (customer_id)
+  where alert.alert_id = new.alert_id;
+  perform judge_customers(decided.roster_id, decided.account_id, array[decided.customer_id], true, new.decided_at);
+  return null;
+end
+$$;
+
+create constraint trigger judge_decided after insert on disposition
+  deferrable initially deferred for each row when (new.origin <> 'policy')
+  execute function judge_decided();
+
+-- Each customer with a record on each account of its organisation (null: no account yet). An offboarded one stays while an alert waits or was
+-- found to be a true match.
+create view customer_standing as
+select
+  roster.organisation_id, roster.roster_id, roster.name as roster, account.account_id, account.is_test,
+  customer.customer_id, customer.reference,
+  customer.left_at is null or state.waiting > 0 as in_scope,
+  coalesce(state.risk_tier, (
+    select version.risk_tier from customer_version version
+    where version.customer_id = customer.customer_id and version.version = customer.version
+  ), 'high') as risk_tier,
+  state.last_state,
+  case when state.customer_id is null then 'never' else state.reason end as reason,
+  state.because,
+  coalesce(state.has_failed, false) as has_failed,
+  state.as_of, state.latest_at, state.run_id,
+  coalesce(state.waiting, 0) as waiting,
+  state.worst_topic, state.state as recorded_state, state.changed_at
+from roster
+cross join lateral (
+  select account_id, is_test from account where account.organisation_id = roster.organisation_id
+  union all select null, null
+) account
+join customer on customer.roster_id = roster.roster_id
+left join customer_state state on state.account_id = account.account_id and state.customer_id = customer.customer_id
+where customer.left_at is null or state.waiting > 0 or state.last_state = 'true_match';
+
+-- One row per customer for the systems that block accounts. `held` is by party and account, because a customer's parties may have been answered
+-- for by different runs.
 create view customer_screening_status as
 select
   organisation.name as organisation,
   standing.roster,
   standing.reference,
   standing.in_scope,
-  standing.state,
+  now.state,
   standing.worst_topic,
   standing.waiting,
-  standing.reason,
-  standing.because,
+  now.reason,
+  case when now.reason in ('never', 'changed', 'expired', 'unproven') then standing.because end as because,
   standing.last_state,
   standing.as_of,
-  standing.never_screened,
-  standing.due_at,
-  standing.expires_at,
+  coalesce(standing.reason = 'never', false) as never_screened,
+  standing.as_of + due.cadence as due_at,
+  standing.as_of + due.cadence + screening_grace(due.cadence) as expires_at,
   standing.risk_tier,
   case standing.is_test when true then 'test' when false then 'live' end as mode,
   to_char(run.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || run.kind || '-' || run.run_id as run_id,
   -- Null while the state is so new that no run and no decision has recorded it.
   case
-    when last.to_state = standing.state and last.is_test = standing.is_test then last.changed_at
-    when standing.reason = 'expired' then standing.expires_at
+    when standing.recorded_state = now.state then standing.changed_at
+    when now.reason = 'expired' then standing.as_of + due.cadence + screening_grace(due.cadence)
   end as changed_at,
   exists (
     select from run_hold hold
@@ -263,158 +371,20 @@ select
         where newer.party_id = screening.party_id and newer.run_id > hold.run_id
       )
   ) as held
-from customer_standing standing
-join organisation using (organisation_id)
+from organisation
+join roster using (organisation_id)
+join shown_account shown using (roster_id)
+join customer_standing standing on standing.roster_id = roster.roster_id and standing.account_id is not distinct from shown.account_id
+cross join lateral (select to_cadence(shown.hours, standing.risk_tier) as cadence) tier
+cross join lateral (select case when standing.reason in ('never', 'changed') then null else tier.cadence end as cadence) due
+cross join lateral (select reason_at(standing.reason, standing.as_of, standing.latest_at, tier.cadence, now()) as reason) judged
+cross join lateral (select judged.reason, state_by(standing.last_state, judged.reason) as state) now
 left join run on run.run_id = standing.run_id
-left join lateral (
-  select change.to_state, change.is_test, change.changed_at from customer_state_change change
-  where change.customer_id = standing.customer_id
-  order by change.change_id desc limit 1
-) last on true;
-
--- The customers of a roster whose state is another than the recorded one, by one walk through the definition. What it saw stays for the rest of
--- the transaction: a walk through a million takes half a minute, and a run that closes takes its sums and its coverage from it as well.
-create function find_unrecorded_states(for_roster bigint, with_new boolean) returns setof bigint
-language plpgsql as $$
-begin
-  perform set_config('nightscreen.status_account', '', true), set_config('nightscreen.status_hours', '', true);
-  -- Read before the walk: what changes during it is not in what the walk has seen.
-  perform set_config('nightscreen.before_walk', jsonb_build_object(
-    'disposition', (select coalesce(max(disposition_id), 0) from disposition),
-    'caps', (select coalesce(jsonb_object_agg(account_id, list_cap), '{}') from account where list_cap is not null)
-  )::text, true), set_config('nightscreen.walked_roster', for_roster::text, true);
-  drop table if exists pg_temp.walked_state;
-  create temporary table walked_state on commit drop as
-  select
-    standing.customer_id, standing.state, standing.is_test, standing.reason, standing.risk_tier, standing.as_of,
-    standing.in_scope, standing.moment, standing.due_at, standing.expires_at, standing.run_id, standing.account_id, standing.last_state,
-    standing.never_screened, last.to_state as from_state, last.change_id as last_change_id,
-    standing.customer_id is not null and standing.is_test is not null
-      and (with_new or last.to_state is not null)
-      and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test) as is_new
-  from customer_standing standing
-  left join (
-    select distinct on (change.customer_id) change.customer_id, change.change_id, change.to_state, change.is_test
-    from customer_state_change change
-    order by change.customer_id, change.change_id desc
-  ) last on last.customer_id = standing.customer_id
-  where standing.roster_id = for_roster;
-  return query select customer_id from pg_temp.walked_state where is_new;
-end
-$$;
-
--- What two see at once is recorded once, and the changes of a customer are numbered in their order: held until the transaction ends.
-create function hold_states(for_roster bigint) returns void language sql as $$
-  select from organisation
-  where organisation_id = (select organisation_id from roster where roster_id = for_roster)
-  for no key update
-$$;
-
--- Records which of these customers of a roster have another state than was recorded last; returns the changes.
--- Each is looked up by indexes, planned once for a session: whatever the statistics say, a single one takes no longer than that. Without the
--- switches, each of many new customers before an `analyze` reads all states: 10,000 took 7.7 s instead of 0.9 s, 50,000 more than 300 s.
-create function record_states_of(customers bigint[], for_roster bigint, with_new boolean) returns bigint[]
-language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
-declare
-  recorded bigint[];
-begin
-  with changed as (
-    insert into customer_state_change (
-      customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at
-    )
-    select
-      standing.customer_id, last.to_state, standing.state, standing.reason, standing.is_test, standing.as_of, standing.due_at,
-      standing.expires_at, standing.run_id, standing.moment
-    from unnest(customers) as one (customer_id)
-    -- Fenced off: one after another.
-    cross join lateral (select * from customer_standing where customer_standing.customer_id = one.customer_id offset 0) standing
-    left join lateral (
-      select change.to_state, change.is_test from customer_state_change change
-      where change.customer_id = standing.customer_id
-      order by change.change_id desc limit 1
-    ) last on true
-    where standing.roster_id = for_roster
-      and standing.is_test is not null
-      and (with_new or last.to_state is not null)
-      and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
-    order by standing.customer_id
-    returning change_id
-  )
-  select array_agg(change_id) into recorded from changed;
-  return recorded;
-end
-$$;
-
--- Of these customers of a roster, or of all. Whoever does not own the tables has the states judged now, on the roster's own account.
-create function record_state_changes(for_roster bigint, for_customers bigint[], with_new boolean) returns bigint
-language plpgsql security definer as $$
-declare
-  again bigint[] := for_customers;
-  seen bigint[];
-  recorded bigint[];
-begin
-  perform set_config('nightscreen.status_account', '', true), set_config('nightscreen.status_hours', '', true);
-  if not pg_has_role(session_user, current_user, 'member') then
-    perform set_config('nightscreen.status_at', '', true);
-  end if;
-  -- Until the first run of a roster closes, nobody has a recorded state that could differ: a walk through 100,000 took 1.5 s of the first night.
-  if for_customers is null and not with_new and not exists (
-    select from customer_state_change join customer using (customer_id) where customer.roster_id = for_roster
-  ) then
-    return 0;
-  end if;
-  -- Before anybody has to wait: what is decided meanwhile is looked at again below. A run that closes has walked already.
-  if for_customers is null and current_setting('nightscreen.walked_roster', true) is distinct from for_roster::text then
-    perform find_unrecorded_states(for_roster, with_new);
-  end if;
-  perform hold_states(for_roster);
-  if for_customers is null then
-    -- A decision about whoever this run has not screened has been recorded by itself.
-    select coalesce(array_agg(seen.customer_id), '{}') into again
-    from pg_temp.walked_state seen
-    where seen.is_new and exists (
-      select from customer_state_change change
-      where change.customer_id = seen.customer_id and change.change_id > coalesce(seen.last_change_id, 0)
-    );
-    with changed as (
-      insert into customer_state_change (
-        customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at
-      )
-      select customer_id, from_state, state, reason, is_test, as_of, due_at, expires_at, run_id, moment
-      from pg_temp.walked_state
-      where is_new and customer_id <> all (again)
-      order by customer_id
-      returning change_id
-    )
-    select array_agg(change_id) into seen from changed;
-    -- What has been decided in this transaction is recorded with it. Another call walks again.
-    perform set_config('nightscreen.recorded_roster', for_roster::text, true), set_config('nightscreen.walked_roster', '', true);
-  end if;
-  recorded := seen || record_states_of(again, for_roster, with_new);
-  perform tell_webhooks(recorded);
-  return coalesce(cardinality(recorded), 0);
-end
-$$;
-
--- A decision changes a state the moment it is made.
-create function record_decided_state() returns trigger language plpgsql security definer as $$
-declare
-  whose record;
-begin
-  select customer.roster_id, customer.customer_id into whose
-  from party join customer on customer.customer_id = party.customer_id
-  where party.party_id = new.party_id;
-  if current_setting('nightscreen.recorded_roster', true) = whose.roster_id::text and pg_has_role(session_user, current_user, 'member') then
-    return null;
-  end if;
-  -- First, so that a run which closes at the same time either sees what was decided or has closed.
-  perform hold_states(whose.roster_id);
-  perform record_state_changes(whose.roster_id, array[whose.customer_id], true);
-  return null;
-end
-$$;
-
-create constraint trigger record_decided_state after update on alert
-  deferrable initially deferred for each row when ((old.state, old.is_true_match) is distinct from (new.state, new.is_true_match))
-  execute function record_decided_state();
+union all
+select
+  organisation.name, roster.name, unaccepted.reference, true, 'not_screened', null, 0, unaccepted.reason, null, null, null, true, null, null, 'high',
+  case shown.is_test when true then 'test' when false then 'live' end, null, null, false
+from unaccepted_customer unaccepted
+join roster using (roster_id)
+join organisation using (organisation_id)
+join shown_account shown using (roster_id);

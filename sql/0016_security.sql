@@ -182,4 +182,4 @@ begin
 end
 $$;
 
-revoke execute on function find_unrecorded_states, note_coverage, record_states_of, tell_webhooks, open_run_range, hold_states, record_state_changes, hold_party_states from public;
+revoke execute on function judge_customers, tell_webhooks, open_run_range, hold_party_states from public;

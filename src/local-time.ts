@@ -1,59 +1,9 @@
-/** A period in which a zone changes its offset at most once; `changesAtMs` is infinite without a change. */
-interface Stretch {
-  beforeMs: number;
-  changesAtMs: number;
-  afterMs: number;
-}
-
-// No zone has ever changed its clocks twice within two days.
-const stretchMs = 2 * 86_400_000;
 const secondMs = 1_000;
-
-const knownStretches = new Map<string, Map<number, Stretch>>();
-
-/** How far the wall clocks of an IANA time zone are ahead of UTC at an instant, in milliseconds. */
-function toOffsetMs(instantMs: number, timezone: string): number {
-  const { beforeMs, changesAtMs, afterMs } = findStretch(instantMs, timezone);
-  return instantMs < changesAtMs ? beforeMs : afterMs;
-}
-
-/** When a zone changes its clocks between two instants that are less than two days apart; null without a change. */
-function findChange(fromMs: number, untilMs: number, timezone: string): number | null {
-  for (const instantMs of [fromMs, untilMs]) {
-    const { changesAtMs } = findStretch(instantMs, timezone);
-    if (changesAtMs > fromMs && changesAtMs <= untilMs) return changesAtMs;
-  }
-  return null;
-}
-
-function findStretch(instantMs: number, timezone: string): Stretch {
-  const number = Math.floor(instantMs / stretchMs);
-  const stretches = knownStretches.get(timezone) ?? new Map<number, Stretch>();
-  const known = stretches.get(number);
-  if (known) return known;
-  // The offsets at both ends may be known from the neighbours.
-  const beforeMs = stretches.get(number - 1)?.afterMs ?? readOffset(number * stretchMs, timezone);
-  const afterMs = stretches.get(number + 1)?.beforeMs ?? readOffset((number + 1) * stretchMs, timezone);
-  const changesAtMs =
-    beforeMs === afterMs ? Number.POSITIVE_INFINITY : seekChange(number * stretchMs, beforeMs, timezone);
-  const stretch = { beforeMs, changesAtMs, afterMs };
-  knownStretches.set(timezone, stretches.set(number, stretch));
-  return stretch;
-}
-
-function seekChange(startMs: number, beforeMs: number, timezone: string): number {
-  let [lastBeforeMs, firstAfterMs] = [startMs, startMs + stretchMs];
-  while (firstAfterMs - lastBeforeMs > secondMs) {
-    const middleMs = lastBeforeMs + Math.floor((firstAfterMs - lastBeforeMs) / 2 / secondMs) * secondMs;
-    if (readOffset(middleMs, timezone) === beforeMs) lastBeforeMs = middleMs;
-    else firstAfterMs = middleMs;
-  }
-  return firstAfterMs;
-}
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function readOffset(instantMs: number, timezone: string): number {
+/** How far the wall clocks of an IANA time zone are ahead of UTC at an instant, in milliseconds. */
+function toOffsetMs(instantMs: number, timezone: string): number {
   // As `11/22/2026, 02:00:00`.
   const shown = formatFor(timezone).format(instantMs).match(/\d+/g) ?? [];
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = shown.map(Number);
@@ -116,6 +66,7 @@ export function toInstant(local: LocalTime, timezone: string): Date {
 /** All instants at which a wall clock in an IANA time zone shows a date and time, in order: one, two when clocks are put back, or none. */
 export function listInstants(local: LocalTime, timezone: string): Date[] {
   const shownMs = toShownMs(local);
+  // No zone has ever changed its clocks twice within two days.
   const offsets = new Set([toOffsetMs(shownMs - dayMs, timezone), toOffsetMs(shownMs + dayMs, timezone)]);
   const instants = [...offsets].map((offsetMs) => shownMs - offsetMs);
   return instants
@@ -143,7 +94,19 @@ function toFirstInstant(local: LocalTime, timezone: string): Date {
   const shownMs = toShownMs(local);
   const beforeMs = shownMs - toOffsetMs(shownMs + dayMs, timezone);
   const afterMs = shownMs - toOffsetMs(shownMs - dayMs, timezone);
-  return new Date(findChange(beforeMs, afterMs, timezone) ?? afterMs);
+  return new Date(seekChange(beforeMs, afterMs, timezone));
+}
+
+/** When a zone changes its clocks between two instants; the later one without a change. */
+function seekChange(fromMs: number, untilMs: number, timezone: string): number {
+  const offsetMs = toOffsetMs(fromMs, timezone);
+  let [lastBeforeMs, firstAfterMs] = [fromMs, untilMs];
+  while (firstAfterMs - lastBeforeMs > secondMs) {
+    const middleMs = lastBeforeMs + Math.floor((firstAfterMs - lastBeforeMs) / 2 / secondMs) * secondMs;
+    if (toOffsetMs(middleMs, timezone) === offsetMs) lastBeforeMs = middleMs;
+    else firstAfterMs = middleMs;
+  }
+  return firstAfterMs;
 }
 
 const toShownMs = ({ date, time }: LocalTime): number => Date.parse(`${date}T${time}Z`);

@@ -3,7 +3,6 @@ import type { Config } from '../config/load-config.js';
 import { findNearMiss } from '../near-miss.js';
 import type { OpenAppContext } from './app-context.js';
 import type { Act, Invocation, Work } from './invocation.js';
-import { findSummary } from './overview.js';
 import { loadInvocationConfig, requireService, withAppContext } from './session.js';
 
 /** An option of a command. Its name is its key among the options of the command: `maxSearches` is `--max-searches`. */
@@ -109,7 +108,8 @@ interface CommandSpec<Usage extends string, Options extends OptionSpecs> {
   mailedAs?: (call: Pick<CommandCall<Usage, Options>, 'argument' | 'options'>) => string | undefined;
 }
 
-export type AddCommand = (parent: Command, act: Act) => void;
+/** `summary` is what the help of the program says of it. */
+export type AddCommand = (parent: Command, act: Act, summary?: string) => void;
 
 /** A command that opens no database; without `run` it only groups the commands below it. */
 export function defineCommand<const Usage extends string, Options extends OptionSpecs = Record<never, never>>(
@@ -118,9 +118,8 @@ export function defineCommand<const Usage extends string, Options extends Option
   },
 ): AddCommand {
   const { usage, description, options, examples, commands = [], mailedAs, run } = spec;
-  return (parent, act) => {
-    const command = parent.command(usage).description(description);
-    if (parent.parent === null) command.summary(findSummary(command.name()));
+  return (parent, act, summary = '') => {
+    const command = parent.command(usage).description(description).summary(summary);
     for (const [key, option] of Object.entries(options ?? {})) command.addOption(toOption(key, option));
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ nightscreen ${line}\n`).join('')}`);
     for (const add of commands) add(command, act);

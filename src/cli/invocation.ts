@@ -1,6 +1,7 @@
 import type { Environment } from '../config/environment.js';
 import type { openRedactor } from '../logging.js';
 import type { LastRun } from '../runs/app-context.js';
+import { exitCodes } from './exit-code.js';
 import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
 
@@ -32,6 +33,14 @@ export interface Outcome {
   document: Readonly<Record<string, unknown>> & { schema: string };
   text: string;
 }
+
+/** An outcome whose document has a schema, such as `nightscreen/check/1`, and these facts. */
+export const toOutcome = (
+  schema: string,
+  facts: object,
+  text: string,
+  exitCode: number = exitCodes.complete,
+): Outcome => ({ exitCode, document: { schema, ...facts }, text });
 
 /** The work of a command; work that has written its data itself returns at most its exit code. */
 export type Work = (invocation: Invocation) => Promise<Outcome | { exitCode: number; isWritten: true } | null>;

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-import { findOverview } from './overview.js';
 import { endAtSignals, publishExit, tuneV8 } from './process.js';
+import { commandNames, findOverview } from './program.js';
 import { openTerminal } from './terminal.js';
 
 endAtSignals();
 tuneV8();
 const words = process.argv.slice(2);
-const terminal = openTerminal(process.env);
+const terminal = openTerminal(process.env, commandNames);
 const overview = findOverview(words);
 const exitCode = await (overview === null ? runCommand() : terminal.writeData(overview).then(() => 0));
 await publishExit(exitCode);

@@ -8,8 +8,8 @@ import { within } from './process.js';
 /** The metrics of a scheduler, read from an open database. */
 export interface Measuring {
   metrics: ReturnType<typeof createMetrics>;
-  /** Returns whether the figures could be read; reports what cannot be read, and never throws. */
-  refresh(app: AppContext): Promise<boolean>;
+  /** Reports what cannot be read, and never throws. */
+  refresh(app: AppContext): Promise<void>;
   /** Marks the figures as unreadable, unless `error` has nothing to do with the database. */
   noteUnreadable(error: unknown): void;
 }
@@ -32,16 +32,14 @@ export function measureInto(
   return {
     metrics,
     refresh: async (app) => {
-      if (isStopping()) return true;
+      if (isStopping()) return;
       try {
         metrics.show(await within(limitMs, readMetricFacts(app, sweeps)));
-        return true;
       } catch (error) {
         complain(
           `the figures for metrics could not be read: ${error instanceof Error ? error.message : String(error)}`,
         );
         metrics.showUnreadable();
-        return false;
       }
     },
     noteUnreadable: (error) => {

@@ -13,7 +13,7 @@ import { describeLostMails, type RunSummary } from '../runs/run-summary.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import { exitCodes } from './exit-code.js';
-import type { Outcome } from './invocation.js';
+import { type Outcome, toOutcome } from './invocation.js';
 import { describeCounts, formatTable, isForTerminal, omitZeros, type Row } from './text.js';
 
 /** The matches of a run, where each distinct search counts once, and its changes, which are counted per customer and related party. */
@@ -146,11 +146,8 @@ export const presentRun = (summary: RunSummary): Outcome => ({
 });
 
 /** The result of a command that found nothing marked and made no run. */
-export const presentNothingMarked = (text: string): Outcome => ({
-  exitCode: exitCodes.complete,
-  document: { schema: 'nightscreen/nothing-marked/1', message: text },
-  text: `${text}\n`,
-});
+export const presentNothingMarked = (text: string): Outcome =>
+  toOutcome('nightscreen/nothing-marked/1', { message: text }, `${text}\n`);
 
 type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
 type OnboardingPreview = Awaited<ReturnType<typeof previewOnboarding>>;
@@ -250,14 +247,14 @@ type PlannedCalls = Pick<ScreeningPreview, 'calls' | 'searches' | 'controlSearch
 export function presentImportPreview(preview: ImportPreview | OnboardingPreview): Outcome {
   const isOnboarding = 'calls' in preview;
   const rows: Row[] = isOnboarding ? listCalls({ ...preview, searches: preview.distinctSearches }) : [];
-  return {
-    exitCode: toExitCode(preview),
-    document: { schema: `nightscreen/${isOnboarding ? 'onboarding' : 'import'}-preview/1`, ...preview },
-    text:
-      formatTable([...listReads(preview), ...listGuards(preview), ...listWarnings(preview), ...rows]) +
+  return toOutcome(
+    `nightscreen/${isOnboarding ? 'onboarding' : 'import'}-preview/1`,
+    preview,
+    formatTable([...listReads(preview), ...listGuards(preview), ...listWarnings(preview), ...rows]) +
       formatRejections(preview) +
       formatChanges(preview.changes, 'with --json'),
-  };
+    toExitCode(preview),
+  );
 }
 
 /** A published list and the customers that it forced, as lines for people. */

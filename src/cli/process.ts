@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { systemClock } from '../clock.js';
 
 export const endingSignals = ['SIGINT', 'SIGTERM'] as const;
 
@@ -68,20 +69,9 @@ export async function within<Result>(limitMs: number, work: Promise<Result>): Pr
   }
 }
 
+/** Keeps this process alive until the signal is aborted. */
 export const waitForAbort = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    // A pending promise alone does not keep the process alive.
-    const keepAlive = setInterval(() => {}, 60_000);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearInterval(keepAlive);
-        resolve();
-      },
-      { once: true },
-    );
-  });
+  systemClock.sleep(Number.POSITIVE_INFINITY, signal).catch(() => undefined);
 
 /**
  * Lets the heap grow by half before a collection; V8 lets it quadruple on machines with much memory, and 60 of 340 MB

@@ -11,22 +11,17 @@ import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './t
 /** The recent growth rate of a counter. */
 export class SlidingRate {
   readonly #windowMs: number;
-  readonly #spacingMs: number;
-  #samples: { atMs: number; count: number }[] = [];
+  readonly #samples: { atMs: number; count: number }[] = [];
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
-    this.#spacingMs = windowMs / 100;
   }
 
   note(atMs: number, count: number): void {
-    const last = this.#samples.at(-1);
-    const isClose = this.#samples.length > 1 && last !== undefined && atMs - last.atMs < this.#spacingMs;
-    if (isClose) last.count = count;
-    else this.#samples.push({ atMs, count });
+    this.#samples.push({ atMs, count });
     // The newest sample outside of the window stays: it has the counter at the start of the window.
     const firstInside = this.#samples.findIndex((sample) => sample.atMs > atMs - this.#windowMs);
-    if (firstInside > 1) this.#samples = this.#samples.slice(firstInside - 1);
+    if (firstInside > 1) this.#samples.splice(0, firstInside - 1);
   }
 
   /** Growth per second over the window that ends at this instant, or since the first sample when that is shorter. */
@@ -98,14 +93,9 @@ export class ProgressMeter {
         return;
       case 'stage_started': {
         const { runId, stage } = event;
-        this.#stage = {
-          runId,
-          stage,
-          beganMs: nowMs,
-          calls: new SlidingRate(shortMs),
-          done: new SlidingRate(longMs),
-        };
-        this.#stage.calls.note(nowMs, 0);
+        const rates = { calls: new SlidingRate(shortMs), done: new SlidingRate(longMs) };
+        rates.calls.note(nowMs, 0);
+        this.#stage = { runId, stage, beganMs: nowMs, ...rates };
         this.#latest = null;
         return;
       }
@@ -123,10 +113,6 @@ export class ProgressMeter {
         return;
       case 'service':
         this.#noteService(event.event, nowMs);
-        return;
-      case 'warning':
-      case 'roster_failed':
-        return;
     }
   }
 
@@ -140,8 +126,8 @@ export class ProgressMeter {
     const waitingFor = this.#findWait(nowMs, nowMs - beganMs > steadyAfterMs ? perSecond : null);
     const isHeldUp = waitingFor?.kind === 'outage' || waitingFor?.kind === 'pause';
     const donePerSecond = done.perSecond(nowMs);
-    const leftMs = reading?.leftMs ?? null;
     const isKnown = total !== null && !isHeldUp && donePerSecond > 0 && nowMs - beganMs > steadyAfterMs;
+    const secondsLeft = isKnown ? (total - count) / donePerSecond : (reading?.leftMs ?? Number.NaN) / 1_000;
     return {
       runId,
       stage,
@@ -154,11 +140,7 @@ export class ProgressMeter {
       found: found
         ? { matches: found.matches + this.#foundBefore.matches, hits: found.hits + this.#foundBefore.hits }
         : null,
-      secondsLeft: isKnown
-        ? Math.ceil((total - count) / donePerSecond)
-        : leftMs === null
-          ? null
-          : Math.ceil(leftMs / 1_000),
+      secondsLeft: Number.isNaN(secondsLeft) ? null : Math.ceil(secondsLeft),
     };
   }
 

@@ -4,13 +4,12 @@ import { type Environment, readSecret, secretNames } from '../config/environment
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
 import type { logLevels } from '../vocabulary.js';
-import type { AddCommand } from './command.js';
 import { describeError, formatError, isReported, toErrorDetails } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
 import { mailDirectly } from './notify.js';
-import { createBareProgram } from './overview.js';
 import { endingSignals, leaveSignals } from './process.js';
+import { createProgram } from './program.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
 import { showTimes } from './text.js';
@@ -30,31 +29,19 @@ export async function runCommandLine({
   const readSecrets = openRedactor();
   const lastRun = new LastRun();
   const redact = (text: string): string => readSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
-  const isQuiet = words.includes('--quiet');
-  const commandLog = new CommandLog({
-    terminal,
-    lastRun,
-    redact,
-    findLevel,
-    isQuiet,
-  });
+  const commandLog = openCommandLog({ terminal, lastRun, redact, findLevel, isQuiet: words.includes('--quiet') });
   const isJson = words.includes('--json');
-  let helpText = '';
-  let usageText = '';
+  const help: string[] = [];
+  const usage: string[] = [];
   let exitCode: number = exitCodes.complete;
   let command = '';
   let isOpen = false;
   const called: { action?: Parameters<Act>[0]; mailedAs?: string | undefined } = {};
   const act: Act = (action, mailedAs) => Object.assign(called, { action, mailedAs });
-  const writeOut = (text: string): void => {
-    helpText += text;
-  };
-  const writeErr = (text: string): void => {
-    usageText += text;
-  };
-  const program = await createProgram(act, { writeOut, writeErr }, words);
+  const output = { writeOut: (text: string) => help.push(text), writeErr: (text: string) => usage.push(text) };
+  const program = await createProgram(act, output, words);
   // What is said at a signal depends on the options of the command.
-  const listening = listenForSignals(commandLog.stopping, (error) => {
+  const listening = listenForSignals(commandLog, (error) => {
     void reportError(error).finally(() => process.exit(exitCodes.unexpected));
   });
   program.hook('preAction', (_, called) => {
@@ -91,7 +78,7 @@ export async function runCommandLine({
   } finally {
     listening.stop();
   }
-  if (helpText !== '') await terminal.writeData(helpText);
+  if (help.length > 0) await terminal.writeData(help.join(''));
   return exitCode;
 
   async function reportError(error: unknown): Promise<void> {
@@ -103,7 +90,7 @@ export async function runCommandLine({
       ...(isWithoutCommand && { message: 'no command is given' }),
       ...(called !== undefined && { next: described.next?.replace('COMMAND', called) ?? null }),
     };
-    if (isWithoutCommand && !isJson && terminal.isScreen) terminal.writeMessage(`${usageText}\n`);
+    if (isWithoutCommand && !isJson && terminal.isScreen) terminal.writeMessage(`${usage.join('')}\n`);
     commandLog.failed(description, error);
     if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
   }
@@ -145,75 +132,22 @@ function listEnvironmentSecrets(environment: Environment): string[] {
   });
 }
 
-/** The commands in the order of help. Loading all takes a third of a second, so one is loaded alone where it is the first word. */
-const loaders = {
-  daily: {
-    init: async () => (await import('./commands/init.js')).addInitCommand,
-    demo: async () => (await import('./commands/demo.js')).addDemoCommand,
-    onboard: async () => (await import('./commands/onboard.js')).addOnboardCommand,
-    rescreen: async () => (await import('./commands/rescreen.js')).addRescreenCommand,
-    review: async () => (await import('./commands/review.js')).addReviewCommand,
-    report: async () => (await import('./commands/report.js')).addReportCommand,
-    status: async () => (await import('./commands/status.js')).addStatusCommand,
-  },
-  more: {
-    import: async () => (await import('./commands/import.js')).addImportCommand,
-    screen: async () => (await import('./commands/screen.js')).addScreenCommand,
-    sweep: async () => (await import('./commands/sweep.js')).addSweepCommand,
-    reconcile: async () => (await import('./commands/reconcile.js')).addReconcileCommand,
-    coverage: async () => (await import('./commands/coverage.js')).addCoverageCommand,
-    check: async () => (await import('./commands/check.js')).addCheckCommand,
-    runs: async () => (await import('./commands/runs.js')).addRunsCommand,
-    roster: async () => (await import('./commands/roster.js')).addRosterCommand,
-    outbox: async () => (await import('./commands/outbox.js')).addOutboxCommand,
-    schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
-    doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
-    config: async () => (await import('./commands/config.js')).addConfigCommand,
-    db: async () => (await import('./commands/db.js')).addDbCommand,
-    sandbox: async () => (await import('./commands/sandbox.js')).addSandboxCommand,
-    assure: async () => (await import('./commands/assure.js')).addAssureCommand,
-  },
-} satisfies Record<string, Record<string, () => Promise<AddCommand>>>;
-
-/** The program with the command that `words` call, or with all; `act` takes its work, and usage errors are thrown. */
-export async function createProgram(
-  act: Act,
-  output: {
-    writeOut: (text: string) => void;
-    writeErr: (text: string) => void;
-  },
-  [word = '']: readonly string[] = [],
-): Promise<Command> {
-  const isAlone = word !== 'config' && Object.values(loaders).some((group) => Object.hasOwn(group, word));
-  const load = (group: Record<string, () => Promise<AddCommand>>): Promise<AddCommand[]> =>
-    Promise.all(Object.entries(group).flatMap(([name, one]) => (isAlone && name !== word ? [] : [one()])));
-  const added = { daily: await load(loaders.daily), more: await load(loaders.more) };
-  return createBareProgram(output, (program, group) => {
-    for (const add of added[group]) add(program, act);
-  });
-}
-
 /** Answers may arrive for five seconds; the database rolls back what is still being written after that. */
 const longestStopMs = 7_000;
-
-type StopListener = (event: { kind: 'asked'; signal: string } | { kind: 'overdue' }) => void;
 
 /**
  * Turns the first SIGINT or SIGTERM into an abort. A second signal, or a stop that takes longer than 7 seconds, ends
  * the process at once with exit code 4; the next start repeats what was not saved. An error that nobody catches goes to
  * `fail`, which ends the process.
  */
-function listenForSignals(
-  emit: StopListener,
-  fail: (error: unknown) => void,
-): { signal: AbortSignal; stop: () => void } {
+function listenForSignals(log: Pick<CommandLog, 'stopping' | 'overdue'>, fail: (error: unknown) => void) {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const listen = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) process.exit(exitCodes.stopped);
-    emit({ kind: 'asked', signal: name });
+    log.stopping(name);
     timer = setTimeout(() => {
-      emit({ kind: 'overdue' });
+      log.overdue();
       process.exit(exitCodes.stopped);
     }, longestStopMs);
     controller.abort(new InterruptedError(name));
@@ -231,96 +165,82 @@ function listenForSignals(
   };
 }
 
-interface LogMeans {
-  terminal: Terminal;
-  lastRun: LastRun;
-  redact: (text: string) => string;
-  findLevel: () => (typeof logLevels)[number];
-  isQuiet?: boolean;
-}
+type CommandLog = ReturnType<typeof openCommandLog>;
 
 /**
  * Reports notices, stops and failures of a command once: as words on a screen, elsewhere as log lines with the current
  * run and roster.
  */
-export class CommandLog {
-  readonly #means: LogMeans;
-
-  constructor(means: LogMeans) {
-    this.#means = means;
-  }
-
-  readonly notify: Notify = ({ level, code, message }) => {
-    const { terminal, redact, findLevel, isQuiet } = this.#means;
-    if (isQuiet) return;
-    if (terminal.isScreen) terminal.writeMessage(redact(`nightscreen: ${showTimes(message)}\n`));
-    else this.#openLogger(findLevel())?.[level]({ ...this.#describeRun(), code, message }, noticeNames[level]);
-  };
-
-  /** Reports that the process was signalled to end, or that its end takes too long. */
-  readonly stopping: StopListener = (event) => {
-    const { terminal, findLevel, isQuiet } = this.#means;
-    if (isQuiet && event.kind === 'asked') return;
-    const words = describeStop(event);
-    const logger = this.#openLogger(findLevel());
-    if (logger === null) {
-      terminal.writeMessage(`${terminal.isScreen ? '\n' : ''}nightscreen: ${words}\n`);
-    } else if (event.kind === 'asked') {
-      const { kind: _, ...facts } = event;
-      logger.warn({ ...this.#describeRun(), ...facts, message: words }, 'stopping');
-    } else {
-      logger.error({ ...this.#describeRun(), message: words }, 'stop_overdue');
-    }
-  };
-
-  /** Reports that the command failed, at level debug with the stack; what the end of its run said is not repeated. */
-  failed(given: ReturnType<typeof describeError>, error: unknown): void {
-    const { terminal, lastRun, redact, findLevel, isQuiet } = this.#means;
-    const level = findLevel();
-    const isDebug = level === 'debug';
-    const isShown = !isQuiet && (terminal.isScreen || !['error', 'silent'].includes(level));
-    const description = isShown ? { ...given, message: lastRun.shorten(given.message) } : given;
-    const logger = this.#openLogger(level);
-    if (logger !== null) {
-      if (isReported(error)) return;
-      const { code, message: text } = description;
-      const facts = { ...this.#describeRun(), code, message: text, ...toErrorDetails(description) };
-      logger.error({ ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
-      return;
-    }
-    terminal.writeMessage(
-      redact(
-        `${formatError(description, terminal.isScreen ? terminal.columns : undefined)}${this.#describeUnfinished()}`,
-      ),
-    );
-    if (isDebug && error instanceof Error) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
-  }
-
+export function openCommandLog({
+  terminal,
+  lastRun,
+  redact,
+  findLevel,
+  isQuiet,
+}: {
+  terminal: Terminal;
+  lastRun: LastRun;
+  redact: (text: string) => string;
+  findLevel: () => (typeof logLevels)[number];
+  isQuiet: boolean;
+}) {
+  const write = (text: string): void => terminal.writeMessage(redact(text));
   /** Null on a screen and at level `silent`. */
-  #openLogger(level: (typeof logLevels)[number]): Logger | null {
-    const { terminal, redact } = this.#means;
-    if (terminal.isScreen || level === 'silent') return null;
-    return createLogger({ level, secrets: [], write: (line) => terminal.writeMessage(redact(line)) });
-  }
+  const openLogger = (): Logger | null => {
+    const level = findLevel();
+    return terminal.isScreen || level === 'silent' ? null : createLogger({ level, secrets: [], write });
+  };
+  return {
+    notify: ({ level, code, message }: Parameters<Notify>[0]): void => {
+      if (isQuiet) return;
+      if (terminal.isScreen) write(`nightscreen: ${showTimes(message)}\n`);
+      else openLogger()?.[level]({ ...describeRun(lastRun), code, message }, noticeNames[level]);
+    },
+    /** Reports that a signal asks the process to end. */
+    stopping: (signal: string): void => {
+      if (isQuiet) return;
+      const message = `${signal}: finishing the current work; a second signal ends the process at once`;
+      const logger = openLogger();
+      if (logger) logger.warn({ ...describeRun(lastRun), signal, message }, 'stopping');
+      else write(`${terminal.isScreen ? '\n' : ''}nightscreen: ${message}\n`);
+    },
+    /** Reports that the end of the process takes too long. */
+    overdue: (): void => {
+      const message = 'the current work took too long and is abandoned; the next start continues from what was saved';
+      const logger = openLogger();
+      if (logger) logger.error({ ...describeRun(lastRun), message }, 'stop_overdue');
+      else write(`${terminal.isScreen ? '\n' : ''}nightscreen: ${message}\n`);
+    },
+    /** Reports that the command failed, at level debug with the stack; what the end of its run said is not repeated. */
+    failed: (given: ReturnType<typeof describeError>, error: unknown): void => {
+      const level = findLevel();
+      const isDebug = level === 'debug';
+      const isShown = !isQuiet && (terminal.isScreen || !['error', 'silent'].includes(level));
+      const description = isShown ? { ...given, message: lastRun.shorten(given.message) } : given;
+      const logger = openLogger();
+      if (logger === null) {
+        const words = formatError(description, terminal.isScreen ? terminal.columns : undefined);
+        write(`${words}${describeUnfinished(lastRun)}`);
+        if (isDebug && error instanceof Error) write(`${error.stack ?? ''}\n`);
+      } else if (!isReported(error)) {
+        const { code, message } = description;
+        const facts = { ...describeRun(lastRun), code, message, ...toErrorDetails(description) };
+        logger.error({ ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
+      }
+    },
+  };
+}
 
-  #describeRun(): Record<string, unknown> {
-    const { current, listJobs } = this.#means.lastRun;
-    if (listJobs === null) return current === null ? {} : { ...current };
-    // A finished run is not the run of the scheduler's current job.
-    return { jobs: listJobs(), ...(current === null || current.isFinished ? {} : current) };
-  }
+function describeRun({ current, listJobs }: LastRun): Record<string, unknown> {
+  if (listJobs === null) return current === null ? {} : { ...current };
+  // A finished run is not the run of the scheduler's current job.
+  return { jobs: listJobs(), ...(current === null || current.isFinished ? {} : current) };
+}
 
-  #describeUnfinished(): string {
-    const { current } = this.#means.lastRun;
-    if (current === null || current.isFinished) return '';
-    const run = `${current.runId}${current.roster === null ? '' : ` of ${current.roster}`}`;
-    return `  run:   ${run} has not finished; the same command continues it from what was saved, \`nightscreen runs\` shows it\n`;
-  }
+function describeUnfinished({ current }: LastRun): string {
+  if (current === null || current.isFinished) return '';
+  const run = `${current.runId}${current.roster === null ? '' : ` of ${current.roster}`}`;
+  return `  run:   ${run} has not finished; the same command continues it from what was saved, \`nightscreen runs\` shows it\n`;
 }
 
 const noticeNames = { info: 'notice', warn: 'warning' } as const;
-
-const describeStop = (event: Parameters<StopListener>[0]): string =>
-  event.kind === 'asked'
-    ? `${event.signal}: finishing the current work; a second signal ends the process at once`
-    : 'the current work took too long and is abandoned; the next start continues from what was saved';

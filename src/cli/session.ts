@@ -141,9 +141,7 @@ export async function withAppContext<Result>(
   if (needsDatabase) requireDatabase(locateDatabase(config));
   const { measuring } = invocation;
   const { emit, close, sayProgress } = chooseReporter(invocation, config);
-  const leaveTurn = await awaitTurn(config);
-  let hasSearched = false;
-  try {
+  const result = await inTurn(config, async () => {
     const app = await buildAppContext({
       config,
       command,
@@ -160,18 +158,14 @@ export async function withAppContext<Result>(
     });
     invocation.noteOpen();
     try {
-      const result = await work(app);
-      hasSearched = searching.has(command);
-      return result;
+      return await work(app);
     } finally {
       await measuring?.refresh(app);
       await app.close();
     }
-  } finally {
-    close();
-    leaveTurn();
-    if (hasSearched) noteSandbox(invocation, config);
-  }
+  }).finally(close);
+  if (searching.has(command)) noteSandbox(invocation, config);
+  return result;
 }
 
 /** The commands that search for customers or names. */
@@ -187,23 +181,20 @@ function noteSandbox({ notify }: Invocation, { settings: { service }, secret }: 
   notify({ level: 'warn', code: 'sandbox', message });
 }
 
-const turns = new Map<string, Promise<void>>();
+/** The last work of this process in each embedded database. */
+const lastWork = new Map<string, Promise<unknown>>();
 
-/**
- * Waits for all earlier work of this process in the embedded database, because its folder can be opened only once at a
- * time. The returned function ends the turn. Postgres has no turns.
- */
-async function awaitTurn({ settings, secret }: Config): Promise<() => void> {
-  let leave = (): void => undefined;
-  if (secret('DATABASE_URL') !== undefined) return leave;
+/** Does work after all earlier work of this process in the embedded database, whose folder can be opened only once at a time. */
+function inTurn<Result>({ settings, secret }: Config, work: () => Promise<Result>): Promise<Result> {
+  if (secret('DATABASE_URL') !== undefined) return work();
   const { folder } = settings.database;
-  const before = turns.get(folder);
-  const turn = new Promise<void>((resolve) => {
-    leave = resolve;
-  });
-  turns.set(folder, turn);
-  await before;
-  return leave;
+  const before = lastWork.get(folder) ?? Promise.resolve();
+  const result = before.then(work);
+  lastWork.set(
+    folder,
+    result.catch(() => undefined),
+  );
+  return result;
 }
 
 const ownFields: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'msg', 'err']);

@@ -1,6 +1,6 @@
+import type { Environment } from '../config/environment.js';
 import { toVisibleJson, toVisibleLines } from '../reports/text.js';
 import { exitCodes } from './exit-code.js';
-import { commandNames } from './overview.js';
 
 const usualColumns = 80;
 
@@ -20,20 +20,18 @@ export interface Terminal {
   readonly hasColours: boolean;
 }
 
-/** A command in a text, such as `nightscreen runs`. */
-const command = new RegExp(
-  String.raw`(?<=^|[\s\`'"(|])(?<!npx --no )nightscreen (?=(?:--help|help|COMMAND|${commandNames.join('|')})\b)`,
-  'gm',
-);
+const command = /(?<=^|[\s`'"(|])(?<!npx --no )nightscreen (--help|[A-Za-z]+)\b/gm;
 
-/** How printed commands are typed: a program that npm started need not be on the path of the shell. */
-function toTyped(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
+/** How printed commands, such as `nightscreen runs`, are typed: a program that npm started need not be on the path of the shell. */
+function toTyped(environment: Environment, commands: readonly string[]): (text: string) => string {
   const isByNpm = environment['npm_command'] === 'exec' || environment['npm_package_name'] === 'nightscreen';
-  return isByNpm ? (text) => text.replace(command, 'npx --no nightscreen ') : (text) => text;
+  const words = new Set(['--help', 'help', 'COMMAND', ...commands]);
+  const type = (found: string, word: string): string => (words.has(word) ? `npx --no ${found}` : found);
+  return isByNpm ? (text) => text.replace(command, type) : (text) => text;
 }
 
-/** The terminal of this process. It ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
-export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
+/** The terminal of this process, with the names of all commands. It ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
+export function openTerminal(environment: Environment, commands: readonly string[]): Terminal {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') return;
@@ -43,7 +41,7 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
     });
   }
   const isScreen = process.stderr.isTTY === true;
-  const typed = toTyped(environment);
+  const typed = toTyped(environment, commands);
   const toPrintable = (text: string): string => makeVisible(isForPeople(text) ? typed(text) : text);
   return {
     writeData: (text) => new Promise((resolve) => process.stdout.write(toPrintable(text), () => resolve())),

@@ -2,8 +2,8 @@ import stringWidth from 'string-width';
 import { describeReason } from '../reports/reasons.js';
 import { formatCount, formatTime, replaceInstants, toVisibleText } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
-import { codeWords, stateOrder } from '../vocabulary/words.js';
-import type { CustomerState } from '../vocabulary.js';
+import { codeWords } from '../vocabulary/words.js';
+import { type CustomerState, stateOrder } from '../vocabulary.js';
 
 /** A row of a table; false is left out. */
 export type Row = readonly (string | number)[] | false;

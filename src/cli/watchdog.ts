@@ -19,7 +19,7 @@ import type { Incident } from '../store/operations/incidents.js';
 import { findMissingMail } from './app-context.js';
 import { describeError } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
-import type { Invocation, Outcome } from './invocation.js';
+import { type Invocation, type Outcome, toOutcome } from './invocation.js';
 import { describePause } from './schedule/operate-schedule.js';
 import { loadInvocationConfig, withAppContext } from './session.js';
 
@@ -72,18 +72,12 @@ async function lookOrReport(
         ? error.message
         : `an unexpected error (${error instanceof Error ? error.name : 'unknown'})`;
     const since = await reportUnreachable(config, reason, { complain, signal });
-    return {
-      exitCode: exitCodes.incomplete,
-      document: {
-        schema: 'nightscreen/watchdog/1',
-        at: new Date().toISOString(),
-        isAlarm: true,
-        canLook: false,
-        reason,
-        since: since.toISOString(),
-      },
-      text: `ALARM  the watchdog cannot check: ${reason}\n       -> nightscreen doctor\n1 alarm: no roster was checked\n`,
-    };
+    return toOutcome(
+      'nightscreen/watchdog/1',
+      { at: new Date().toISOString(), isAlarm: true, canLook: false, reason, since: since.toISOString() },
+      `ALARM  the watchdog cannot check: ${reason}\n       -> nightscreen doctor\n1 alarm: no roster was checked\n`,
+      exitCodes.incomplete,
+    );
   }
 }
 
@@ -155,10 +149,9 @@ export function presentWatch(watch: Watch): Outcome {
   const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
   const rosters = countNoun(watch.rosters.length, 'roster');
   const verdict = alarms === 0 ? `no alarm: ${rosters} watched` : `${countNoun(alarms, 'alarm')}: ${rosters} watched`;
-  return {
-    exitCode: watch.isAlarm ? exitCodes.incomplete : exitCodes.complete,
-    document: {
-      schema: 'nightscreen/watchdog/1',
+  return toOutcome(
+    'nightscreen/watchdog/1',
+    {
       at: watch.at.toISOString(),
       isAlarm: watch.isAlarm,
       canLook: true,
@@ -181,10 +174,9 @@ export function presentWatch(watch: Watch): Outcome {
       unscreened: watch.unscreened,
       pause: watch.pause,
     },
-    text: [...watch.findings.flatMap(describeFinding), ...over, ...dropped, ...unscreened, ...paused, verdict, ''].join(
-      '\n',
-    ),
-  };
+    [...watch.findings.flatMap(describeFinding), ...over, ...dropped, ...unscreened, ...paused, verdict, ''].join('\n'),
+    watch.isAlarm ? exitCodes.incomplete : exitCodes.complete,
+  );
 }
 
 const toClosed = ({ incidentId, kind, subject, openedAt }: Incident) => ({ incidentId, kind, subject, openedAt });

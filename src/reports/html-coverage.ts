@@ -1,12 +1,8 @@
 import { html } from 'hono/html';
-import {
-  type CurrentDiscrepancies,
-  type DiscrepancyFacts,
-  discrepancyFacts,
-  type ReconciliationFacts,
-} from '../reconciliation/discrepancy.js';
+import type { CurrentDiscrepancies, DiscrepancyFacts, ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import { discrepancyWords } from '../vocabulary/discrepancies.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import { type CustomerState, severities } from '../vocabulary.js';
 import {
@@ -123,7 +119,7 @@ const discrepancyColumns: readonly Column<CurrentDiscrepancies>[] = [
   {
     title: 'Discrepancy',
     share: 44,
-    html: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
+    html: ({ kind }) => html`${discrepancyWords[kind].title}<br><small>${discrepancyWords[kind].next}</small>`,
   },
   { title: 'Severity', share: 12, cell: ({ severity }) => codeWords.severity[severity] },
   { title: 'Open', numeric: true, cell: ({ open }) => open },
@@ -137,7 +133,7 @@ const newsColumns: readonly Column<DiscrepancyFacts>[] = [
   {
     title: 'What',
     html: ({ kind, severity }) =>
-      html`${discrepancyFacts[kind].title}<br><small>${codeWords.severity[severity]}</small>`,
+      html`${discrepancyWords[kind].title}<br><small>${codeWords.severity[severity]}</small>`,
   },
   {
     title: 'Now',

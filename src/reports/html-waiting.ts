@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { foldName } from '../matches/match.js';
-import { codeWords, describeDisposition, describeTopic, stateOrder } from '../vocabulary/words.js';
-import type { PartyType } from '../vocabulary.js';
+import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
+import { type PartyType, stateOrder } from '../vocabulary.js';
 import {
   noMarkup,
   type PageSection,

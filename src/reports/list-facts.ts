@@ -1,57 +1,33 @@
 import type { Corroboration } from '../changes/corroboration.js';
 import type { ListedDiscrepancy } from '../reconciliation/discrepancy.js';
-import type {
-  acceptanceSchema,
-  cadenceSchema,
-  changeAlertSchema,
-  controlResultSchema,
-  detailCountsSchema,
-  detailLookupSchema,
-  FactsOf,
-  matchChangeSchema,
-  notScreenedSchema,
-  openAlertsSchema,
-  partySchema,
-  rateSchema,
-  replacedSchema,
-  runCountsSchema,
-  settingsChangeSchema,
-  waitingAlertSchema,
-  watchSchema,
-} from '../vocabulary/facts.js';
-import type {
-  dossierChangeSchema,
-  droppedPartySchema,
-  rosterAcceptanceSchema,
-  rosterChangeSchema,
-  sweepSchema,
-} from '../vocabulary/source-facts.js';
+import type * as facts from '../vocabulary/facts.js';
+import type * as sourceFacts from '../vocabulary/source-facts.js';
 import type { AlertNews } from '../vocabulary.js';
 
 // The shapes in `vocabulary` say what each is.
-export type RunCounts = FactsOf<typeof runCountsSchema>;
-export type PartyFacts = FactsOf<typeof partySchema>;
-export type DossierChangeFacts = FactsOf<typeof dossierChangeSchema>;
-export type SweepFacts = FactsOf<typeof sweepSchema>;
-export type NotScreenedFacts = FactsOf<typeof notScreenedSchema>;
-export type DroppedPartyFacts = FactsOf<typeof droppedPartySchema>;
-export type ControlFacts = FactsOf<typeof controlResultSchema>;
-export type CadenceFacts = FactsOf<typeof cadenceSchema>;
-export type ReplacedFacts = FactsOf<typeof replacedSchema>;
-export type ChangeAlertFacts = FactsOf<typeof changeAlertSchema>;
-export type OpenAlertsFacts = FactsOf<typeof openAlertsSchema>;
-export type DetailLookup = FactsOf<typeof detailLookupSchema>;
-export type DetailCounts = FactsOf<typeof detailCountsSchema>;
-export type RateFacts = FactsOf<typeof rateSchema>;
-export type WatchFacts = FactsOf<typeof watchSchema>;
-export type AcceptanceFacts = FactsOf<typeof acceptanceSchema>;
-type SettingsChangeFacts = FactsOf<typeof settingsChangeSchema>;
-export type RosterChangeFacts = FactsOf<typeof rosterChangeSchema>;
-export type RosterAcceptanceFacts = FactsOf<typeof rosterAcceptanceSchema>;
+export type RunCounts = facts.FactsOf<typeof facts.runCountsSchema>;
+export type PartyFacts = facts.FactsOf<typeof facts.partySchema>;
+export type DossierChangeFacts = facts.FactsOf<typeof sourceFacts.dossierChangeSchema>;
+export type SweepFacts = facts.FactsOf<typeof sourceFacts.sweepSchema>;
+export type NotScreenedFacts = facts.FactsOf<typeof facts.notScreenedSchema>;
+export type DroppedPartyFacts = facts.FactsOf<typeof sourceFacts.droppedPartySchema>;
+export type ControlFacts = facts.FactsOf<typeof facts.controlResultSchema>;
+export type CadenceFacts = facts.FactsOf<typeof facts.cadenceSchema>;
+export type ReplacedFacts = facts.FactsOf<typeof facts.replacedSchema>;
+export type ChangeAlertFacts = facts.FactsOf<typeof facts.changeAlertSchema>;
+export type OpenAlertsFacts = facts.FactsOf<typeof facts.openAlertsSchema>;
+export type DetailLookup = facts.FactsOf<typeof facts.detailLookupSchema>;
+export type DetailCounts = facts.FactsOf<typeof facts.detailCountsSchema>;
+export type RateFacts = facts.FactsOf<typeof facts.rateSchema>;
+export type WatchFacts = facts.FactsOf<typeof facts.watchSchema>;
+export type AcceptanceFacts = facts.FactsOf<typeof facts.acceptanceSchema>;
+type SettingsChangeFacts = facts.FactsOf<typeof facts.settingsChangeSchema>;
+export type RosterChangeFacts = facts.FactsOf<typeof sourceFacts.rosterChangeSchema>;
+export type RosterAcceptanceFacts = facts.FactsOf<typeof sourceFacts.rosterAcceptanceSchema>;
 export type CustomerRecordFacts = RosterChangeFacts['before'];
 
 /** One stored change event of the run. */
-export interface MatchChangeFacts extends FactsOf<typeof matchChangeSchema> {
+export interface MatchChangeFacts extends facts.FactsOf<typeof facts.matchChangeSchema> {
   /** The name of its cluster in the report. */
   cluster?: string | undefined;
 }
@@ -78,7 +54,7 @@ export interface AcceptedFacts {
 }
 
 /** A waiting alert, as a working list shows it. */
-export interface WaitingAlert extends FactsOf<typeof waitingAlertSchema> {
+export interface WaitingAlert extends facts.FactsOf<typeof facts.waitingAlertSchema> {
   /** The alert code, by which an import identifies the row. */
   mark: string;
   sheetId: number;

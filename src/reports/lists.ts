@@ -21,7 +21,7 @@ import { countNoun } from './text.js';
 import { isHeld } from './verdict.js';
 import { describeChange, describeReplaced, describeSaid } from './words.js';
 
-const join = (texts: readonly string[] | undefined): Cell => texts?.join('; ') ?? null;
+const join = (texts: readonly string[] | undefined): Cell | undefined => texts?.join('; ');
 
 const toYesNo = (value: boolean | undefined): Cell => (value === undefined ? null : value ? 'yes' : 'no');
 
@@ -59,7 +59,7 @@ const toMatchColumns = <Line>(
   words: 'before' | 'now',
   toMatch: (line: Line) => Match | null,
 ): readonly Column<Line>[] => [
-  { key: `${when}_name`, width: 26, title: `Listed party ${words}`, cell: (line) => toMatch(line)?.name ?? null },
+  { key: `${when}_name`, width: 26, title: `Listed party ${words}`, cell: (line) => toMatch(line)?.name },
   {
     key: `${when}_risk_categories`,
     width: 20,
@@ -79,24 +79,19 @@ const toMatchColumns = <Line>(
     cell: (line) => join(toMatch(line)?.countries),
   },
   { key: `${when}_hit`, width: 8, title: `Hit ${words}`, cell: (line) => toYesNo(toMatch(line)?.isHit) },
-  { key: `${when}_score`, width: 8, title: `Score ${words}`, cell: (line) => toMatch(line)?.score ?? null },
-  { key: `${when}_rank`, cell: (line) => toMatch(line)?.rank ?? null },
-  { key: `${when}_schema`, cell: (line) => toMatch(line)?.schema ?? null },
-  { key: `${when}_id`, cell: (line) => toMatch(line)?.id ?? null },
+  { key: `${when}_score`, width: 8, title: `Score ${words}`, cell: (line) => toMatch(line)?.score },
+  { key: `${when}_rank`, cell: (line) => toMatch(line)?.rank },
+  { key: `${when}_schema`, cell: (line) => toMatch(line)?.schema },
+  { key: `${when}_id`, cell: (line) => toMatch(line)?.id },
 ];
 
 const formerPartyColumns: readonly Column<ChangeLine>[] = [
-  {
-    key: 'customer_before_name',
-    width: 26,
-    title: 'Customer before',
-    cell: ({ change }) => change.formerParty?.name ?? null,
-  },
+  { key: 'customer_before_name', width: 26, title: 'Customer before', cell: ({ change }) => change.formerParty?.name },
   {
     key: 'customer_before_birth_date',
     width: 12,
     title: 'Customer born before',
-    cell: ({ change }) => change.formerParty?.birthDate ?? null,
+    cell: ({ change }) => change.formerParty?.birthDate,
   },
   {
     key: 'customer_before_countries',
@@ -108,7 +103,7 @@ const formerPartyColumns: readonly Column<ChangeLine>[] = [
     key: 'customer_before_type',
     width: 10,
     title: 'Customer type before',
-    cell: ({ change }) => change.formerParty?.type ?? null,
+    cell: ({ change }) => change.formerParty?.type,
   },
 ];
 
@@ -119,9 +114,9 @@ const alertColumns: readonly Column<ChangeLine>[] = [
     title: 'Alert',
     cell: ({ change: { alert } }) => alert && codeWords.alertState[alert.state],
   },
-  { key: 'alert_open_since', cell: (line) => waitingOf(line)?.openedAt ?? null },
-  { key: 'alert_due', width: 18, cell: (line) => waitingOf(line)?.dueAt ?? null },
-  { key: 'alert_assigned_to', width: 16, cell: (line) => waitingOf(line)?.assignedTo ?? null },
+  { key: 'alert_open_since', cell: (line) => waitingOf(line)?.openedAt },
+  { key: 'alert_due', width: 18, cell: (line) => waitingOf(line)?.dueAt },
+  { key: 'alert_assigned_to', width: 16, cell: (line) => waitingOf(line)?.assignedTo },
   {
     key: 'last_disposition',
     width: 32,
@@ -170,7 +165,7 @@ const changeColumns: readonly Column<ChangeLine>[] = [
   { key: 'cause', width: 16, cell: ({ change }) => change.cause },
   { key: 'rule', width: 22, cell: ({ change }) => change.rule },
   { key: 'adjustments', width: 18, cell: ({ change }) => join(change.adjustments) },
-  { key: 'group', width: 8, cell: ({ change }) => change.cluster ?? null },
+  { key: 'group', width: 8, cell: ({ change }) => change.cluster },
   ...alertColumns,
   ...changedParty.kind,
   { key: 'match_id', width: 24, cell: ({ change }) => change.matchId },
@@ -195,15 +190,15 @@ const snapshotColumns = (
   when: 'before' | 'after',
   toDossier: (change: DossierChangeFacts) => DossierSnapshot | null,
 ): readonly Column<DossierChangeFacts>[] => [
-  { key: `${when}_dossier_status`, width: 14, cell: (change) => toDossier(change)?.status ?? null },
-  { key: `${when}_dossier_name`, width: 26, cell: (change) => toDossier(change)?.name ?? null },
-  { key: `${when}_dossier_reference`, width: 14, cell: (change) => toDossier(change)?.reference ?? null },
-  { key: `${when}_dossier_risk_score`, width: 9, cell: (change) => toDossier(change)?.riskScore ?? null },
-  { key: `${when}_dossier_documents`, width: 11, cell: (change) => toDossier(change)?.documentsCount ?? null },
-  { key: `${when}_dossier_completed_at`, width: 21, cell: (change) => toDossier(change)?.completedAt ?? null },
-  { key: `${when}_dossier_updated_at`, width: 21, cell: (change) => toDossier(change)?.updatedAt ?? null },
-  { key: `${when}_dossier_type`, cell: (change) => toDossier(change)?.type ?? null },
-  { key: `${when}_dossier_download`, cell: (change) => toDossier(change)?.downloadStatus ?? null },
+  { key: `${when}_dossier_status`, width: 14, cell: (change) => toDossier(change)?.status },
+  { key: `${when}_dossier_name`, width: 26, cell: (change) => toDossier(change)?.name },
+  { key: `${when}_dossier_reference`, width: 14, cell: (change) => toDossier(change)?.reference },
+  { key: `${when}_dossier_risk_score`, width: 9, cell: (change) => toDossier(change)?.riskScore },
+  { key: `${when}_dossier_documents`, width: 11, cell: (change) => toDossier(change)?.documentsCount },
+  { key: `${when}_dossier_completed_at`, width: 21, cell: (change) => toDossier(change)?.completedAt },
+  { key: `${when}_dossier_updated_at`, width: 21, cell: (change) => toDossier(change)?.updatedAt },
+  { key: `${when}_dossier_type`, cell: (change) => toDossier(change)?.type },
+  { key: `${when}_dossier_download`, cell: (change) => toDossier(change)?.downloadStatus },
 ];
 
 const dossierColumns: readonly Column<DossierChangeFacts>[] = [
@@ -267,7 +262,7 @@ const changesFileColumns: readonly Column<ChangesLine>[] = [
     if ('change' in line) return ofMatch?.(line, timezone);
     return 'mark' in line ? ofAlert?.(line, timezone) : ofDossier?.(line, timezone);
   };
-  return { key, cell: (line, timezone) => toCell(line, timezone) ?? null };
+  return { key, cell: (line, timezone) => toCell(line, timezone) };
 });
 
 /** The changes of dossiers; null where no sweep belongs to the run. */

@@ -1,54 +1,41 @@
 import { z } from 'zod';
-import {
-  acceptanceSchema,
-  cadenceSchema,
-  changeAlertSchema,
-  controlResultSchema,
-  count,
-  detailCountsSchema,
-  detailLookupSchema,
-  healthSchema,
-  matchSchema,
-  openAlertsSchema,
-  partySchema,
-  rateSchema,
-  replacedSchema,
-  runCountsSchema,
-  settledSchema,
-} from '../vocabulary/facts.js';
-import {
-  dossierChangeSchema,
-  dossierSchema,
-  fieldChangesSchema,
-  reconciliationSumsSchema,
-  rosterChangeSchema,
-  rosterChangesSchema,
-  snapshotSchema,
-  sweepSchema,
-} from '../vocabulary/source-facts.js';
-import { stateOrder } from '../vocabulary/words.js';
-import {
-  agreements,
-  alertNews,
-  changeCauses,
-  controlTriggers,
-  discrepancyEvents,
-  discrepancyKinds,
-  discrepancySeverities,
-  matchChangeKinds,
-  matchFields,
-  runKinds,
-  runModes,
-  runStates,
-  severities,
-  severityAdjustments,
-} from '../vocabulary.js';
+import * as facts from '../vocabulary/facts.js';
+import * as sourceFacts from '../vocabulary/source-facts.js';
+import { alertNews, runKinds, runModes, runStates, severities, stateOrder, verdictLevels } from '../vocabulary.js';
+
+/** A value in a document: times are texts. */
+type JsonOf<Value> = Value extends Date
+  ? string
+  : Value extends readonly (infer One)[]
+    ? JsonOf<One>[]
+    : Value extends object
+      ? { [Name in keyof Value]: JsonOf<Value[Name]> }
+      : Value;
+
+/** The shape of stored facts in a document: objects have no further keys, and times are in ISO 8601. */
+function publish<Shape extends z.ZodType>(shape: Shape): z.ZodType<JsonOf<z.infer<Shape>>>;
+function publish(shape: z.core.$ZodType): z.ZodType;
+function publish(shape: z.core.$ZodType): z.ZodType {
+  if (shape === facts.instant) return instant;
+  if (shape instanceof z.ZodNullable) return publish(shape.unwrap()).nullable();
+  if (shape instanceof z.ZodArray) return z.array(publish(shape.element));
+  if (shape instanceof z.ZodObject) {
+    const parts = Object.entries(shape.shape).map(([name, part]) => [name, publish(part)] as const);
+    return z.strictObject(Object.fromEntries(parts));
+  }
+  if (!(shape instanceof z.ZodType)) throw new TypeError('an unknown kind of shape');
+  return shape;
+}
 
 const instant = z.iso.datetime();
+const { count } = facts;
 const names = z.array(z.string());
+const level = z.enum(verdictLevels);
+const severity = z.enum(severities);
 
 const tallies = z.array(z.strictObject({ code: z.string(), count }));
 const term = z.strictObject({ name: z.string(), count });
+const states = z.array(z.strictObject({ code: z.enum(stateOrder), count }));
 
 const run = z.strictObject({
   id: z.string(),
@@ -65,38 +52,14 @@ const run = z.strictObject({
 });
 
 const coverage = z.strictObject({
-  counts: z.strictObject(runCountsSchema.shape),
+  counts: publish(facts.runCountsSchema),
   sums: z.array(z.strictObject({ whole: term, parts: z.array(term) })),
-  states: z.array(z.strictObject({ code: z.enum(stateOrder), count })).nullable(),
+  states: states.nullable(),
   failedBecause: tallies,
   skippedBecause: tallies,
 });
 
-const acceptedBy = { ...acceptanceSchema.shape, acceptedAt: instant };
-
-const recordJson = z.strictObject(rosterChangeSchema.shape.before.shape);
-
-const accepted = {
-  settingsChanges: z.array(z.strictObject({ differences: names, proposedBy: z.string().nullable(), ...acceptedBy })),
-  rosterAcceptances: z.array(
-    z.strictObject({
-      heldBy: z.array(z.strictObject({ guard: z.string(), message: z.string() })),
-      changes: z.array(z.strictObject({ reference: z.string(), before: recordJson, after: recordJson })),
-      ...acceptedBy,
-    }),
-  ),
-};
-
-const fieldJson = fieldChangesSchema.shape;
-
-const rosterChangesJson = z.strictObject({
-  ...rosterChangesSchema.shape,
-  /** A sentence for each mass among them. */
-  inBulk: names,
-  fields: z.array(z.strictObject({ ...fieldJson, ways: z.array(z.strictObject(fieldJson.ways.element.shape)) })),
-});
-
-const { inScope, planned, screened, reused, failed, skipped, remaining, searches } = runCountsSchema.shape;
+const { inScope, planned, screened, reused, failed, skipped, remaining, searches } = facts.runCountsSchema.shape;
 const spanCounts = { inScope, planned, screened, reused, failed, skipped, remaining, searches };
 
 const span = z.strictObject({
@@ -107,7 +70,7 @@ const span = z.strictObject({
       id: z.string(),
       kind: z.enum(runKinds),
       state: z.enum(runStates),
-      level: z.enum(['complete', 'partial', 'red']),
+      level,
       trouble: z.string().nullable(),
       startedAt: instant,
       finishedAt: instant.nullable(),
@@ -122,159 +85,68 @@ const span = z.strictObject({
   restores: z.array(z.strictObject({ restoredAt: instant, backupAt: instant, lostRuns: names })),
 });
 
-/** The health of the run, the decisions and the runs before it. */
-const history = {
-  health: z
-    .strictObject({
-      ...healthSchema.shape,
-      breaks: z.strictObject(healthSchema.shape.breaks.shape),
-      cost: z.strictObject(healthSchema.shape.cost.unwrap().shape).nullable(),
-    })
-    .nullable(),
-  settled: z.strictObject(settledSchema.shape).nullable(),
-  /** The last 30 runs of the roster up to this one, oldest first. */
-  trend: z.array(
-    z.strictObject({
-      runId: z.string(),
-      finishedAt: instant,
-      seconds: count,
-      searches: count,
-      notScreened: count,
-      hits: count,
-      changes: count,
-      changesBySeverity: z.array(z.strictObject({ code: z.enum(severities), count })),
-      waiting: count.nullable(),
-    }),
-  ),
-};
+const trendPoint = z.strictObject({
+  runId: z.string(),
+  finishedAt: instant,
+  seconds: count,
+  searches: count,
+  notScreened: count,
+  hits: count,
+  changes: count,
+  changesBySeverity: z.array(z.strictObject({ code: severity, count })),
+  waiting: count.nullable(),
+});
 
-const held = z.array(
-  z.strictObject({
-    kind: z.enum(['answers', 'webhooks']),
-    reasons: names,
-    customers: count,
-    states: z.array(z.strictObject({ code: z.enum(stateOrder), count })),
-    accepted: z.array(z.strictObject({ isProposal: z.boolean(), ...acceptedBy })),
-  }),
+const held = z.strictObject({
+  kind: z.enum(['answers', 'webhooks']),
+  reasons: names,
+  customers: count,
+  states,
+  accepted: z.array(publish(z.object({ isProposal: z.boolean(), ...facts.acceptanceSchema.shape }))),
+});
+
+const { current, invitations, newsCount, ...comparison } = sourceFacts.reconciliationSchema.shape;
+
+const reconciliation = publish(
+  z.object({ ...comparison, standing: current, invitations, newsCount, news: z.array(sourceFacts.discrepancySchema) }),
 );
 
-const sweep = z.strictObject({ ...sweepSchema.shape, startedAt: instant, finishedAt: instant });
+const { round, trigger, ...asked } = facts.controlRoundSchema.shape;
 
-const severity = z.enum(discrepancySeverities);
+const control = publish(
+  facts.controlResultSchema.extend({ rounds: z.array(z.object({ round, occasion: trigger, ...asked })) }),
+);
 
-const reconciliation = z.strictObject({
-  roster: z.string(),
-  reconciledAt: instant,
-  sweptAt: instant,
-  unprovenBecause: z.string().nullable(),
-  sums: z.strictObject(reconciliationSumsSchema.shape),
-  standing: z.array(
-    z.strictObject({
-      kind: z.enum(discrepancyKinds),
-      severity,
-      open: count,
-      accepted: count,
-      oldestAt: instant,
-      overAWeek: count,
-      overAMonth: count,
-    }),
-  ),
-  invitations: z
-    .strictObject({ byStatus: z.record(z.string(), count), excluded: z.record(z.string(), count) })
-    .nullable(),
-  news: z.array(
-    z.strictObject({
-      discrepancyId: count,
-      event: z.enum(discrepancyEvents),
-      kind: z.enum(discrepancyKinds),
-      severity,
-      facts: z.record(z.string(), z.unknown()),
-      openedAt: instant,
-    }),
-  ),
-  newsCount: count,
+const { length, status, customers } = facts.watchSchema.shape.listCap.unwrap().shape;
+
+const watch = publish(
+  facts.watchSchema.extend({ listCap: z.object({ length, standing: status, customers }).nullable() }),
+);
+
+const { changeId, runId, severity: rated, ...change } = facts.matchChangeSchema.omit({ isSanctionHit: true }).shape;
+
+/** With `group`, the name of its group. */
+const matchChange = publish(z.object({ changeId, runId, severity: rated, group: z.string().nullable(), ...change }));
+
+// New reasons of doubts must not break readers.
+const doubts = sourceFacts.columnDoubtsSchema.extend({
+  field: z.string(),
+  values: z.array(z.object({ value: z.string(), why: z.string(), rows: count })),
 });
 
-const controlRound = z.strictObject({
-  round: count,
-  occasion: z.enum(controlTriggers),
-  searches: count,
-  askedAt: instant,
-  verdict: z.enum(['passed', 'failed']),
-});
-
-const rate = z.strictObject(rateSchema.shape);
-
-const watch = z.strictObject({
-  rates: z.strictObject({ matches: rate, hits: rate }).nullable(),
-  listCap: z.strictObject({ length: count, standing: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
-  volume: rate.nullable(),
-});
-
-const party = z.strictObject(partySchema.shape);
-
-const match = z.strictObject(matchSchema.shape);
-
-const dossier = z.strictObject(dossierSchema.shape);
-
-/** The alert of a change when the run closed. */
-const changeAlert = z.strictObject({
-  ...changeAlertSchema.shape,
-  openedAt: instant,
-  dueAt: instant.nullable(),
-  said: z.array(z.strictObject({ ...changeAlertSchema.shape.said.element.shape, saidAt: instant })),
-  /** The last decision about a similar match that disappeared when this one appeared. */
-  replaced: z.strictObject({ ...replacedSchema.shape, decidedAt: instant }).nullable(),
-});
-
-const matchChange = z.strictObject({
-  changeId: count,
-  /** The run that found it. */
-  runId: z.string(),
-  severity: z.enum(severities),
-  /** The name of its group. */
-  group: z.string().nullable(),
-  kind: z.enum(matchChangeKinds),
-  cause: z.enum(changeCauses),
-  rule: z.string(),
-  adjustments: z.array(z.enum(severityAdjustments)),
-  corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
-  party,
-  /** The party as it was at the former answer, where the record has changed. */
-  formerParty: party.nullable(),
-  matchId: z.string(),
-  fields: z.array(z.enum(matchFields)),
-  before: match.nullable(),
-  after: match.nullable(),
-  alert: changeAlert.nullable(),
-});
-
-const dossierChange = z.strictObject({
-  ...dossierChangeSchema.shape,
-  before: dossier.nullable(),
-  after: dossier.nullable(),
-});
+const fields = z.array(z.tuple([z.string(), z.string()]));
 
 /** The parts of `report.json` about alerts, changes, customers and rows. */
 const reportLists = {
   /** The alerts that waited when the run closed, in figures. */
-  openAlerts: z
-    .strictObject({
-      ...openAlertsSchema.shape,
-      news: z.strictObject(openAlertsSchema.shape.news.shape),
-      oldestAt: z.string().nullable(),
-      bySeverity: z.array(z.strictObject(openAlertsSchema.shape.bySeverity.element.shape)),
-      byAssignee: z.array(z.strictObject(openAlertsSchema.shape.byAssignee.element.shape)),
-      byAge: z.strictObject(openAlertsSchema.shape.byAge.shape),
-    })
-    .nullable(),
+  openAlerts: publish(facts.openAlertsSchema).nullable(),
   /** The first alerts that the answers opened or made more severe; empty for the first run of a roster. */
   newAlerts: z.array(
     z.strictObject({
       /** The alert code. */
       code: z.string(),
       news: z.enum(alertNews),
-      severity: z.enum(severities),
+      severity,
       reference: z.string(),
       name: z.string(),
       listedName: z.string(),
@@ -283,35 +155,32 @@ const reportLists = {
   ),
   /** The records fetched about new hits. A record belongs to the changes of its match id, and to those whose record names it. */
   details: z.strictObject({
-    counts: z.strictObject(detailCountsSchema.shape).nullable(),
-    records: z.array(z.strictObject({ ...detailLookupSchema.shape, askedAt: instant })),
+    counts: publish(facts.detailCountsSchema).nullable(),
+    records: z.array(publish(facts.detailLookupSchema)),
   }),
   groups: z.array(
     z.strictObject({
       name: z.string(),
       by: z.enum(['listed_party', 'kind_of_change']),
-      severity: z.enum(severities),
+      severity,
       customers: count,
       changes: count,
     }),
   ),
   changes: z.array(matchChange).nullable(),
   baselineChanges: z.array(matchChange),
-  dossierChanges: z.array(dossierChange).nullable(),
+  dossierChanges: z.array(publish(sourceFacts.dossierChangeSchema)).nullable(),
   notScreened: z
     .array(
-      z.strictObject({
-        // Null for an id without a readable record.
-        party: party.extend({ type: party.shape.type.nullable() }),
-        outcome: z.enum(['failed', 'skipped', 'remaining']),
-        reason: z.string(),
-        lastScreenedAt: instant.nullable(),
-      }),
+      publish(
+        facts.notScreenedSchema.extend({
+          // Null for an id without a readable record.
+          party: facts.partySchema.extend({ type: facts.partySchema.shape.type.nullable() }),
+        }),
+      ),
     )
     .nullable(),
-  droppedParties: z.array(
-    z.strictObject({ party, state: z.enum(['open_alert', 'truncated', 'true_match']), droppedAt: instant }),
-  ),
+  droppedParties: z.array(publish(sourceFacts.droppedPartySchema)),
   rejects: z
     .array(
       z.strictObject({
@@ -321,7 +190,7 @@ const reportLists = {
         reason: z.string(),
         valueClass: z.string().nullable(),
         reference: z.string().nullable(),
-        fields: z.array(z.tuple([z.string(), z.string()])),
+        fields,
       }),
     )
     .nullable(),
@@ -332,7 +201,7 @@ const reportLists = {
       file: z.string().nullable(),
       reference: z.string(),
       doubts: z.array(z.strictObject({ column: z.string(), why: z.string() })),
-      fields: z.array(z.tuple([z.string(), z.string()])),
+      fields,
     }),
   ),
 };
@@ -346,7 +215,7 @@ export const reportJsonSchema = z.strictObject({
   /** The runs of a report over several runs; null for a report of one run. */
   span: span.nullable(),
   verdict: z.strictObject({
-    level: z.enum(['complete', 'partial', 'red']),
+    level,
     short: z.string(),
     coverage: z.string(),
     /** The alerts that waited when the run closed, in one sentence. */
@@ -354,50 +223,28 @@ export const reportJsonSchema = z.strictObject({
     news: z.string(),
     remarks: names,
   }),
-  ...accepted,
-  held,
-  /** How imports changed the roster since the compared run; null where there are none. */
-  rosterChanges: rosterChangesJson.nullable(),
+  settingsChanges: z.array(publish(facts.settingsChangeSchema)),
+  rosterAcceptances: z.array(publish(sourceFacts.rosterAcceptanceSchema)),
+  held: z.array(held),
+  /** How imports changed the roster since the compared run, with a sentence for each mass; null where there are none. */
+  rosterChanges: publish(sourceFacts.rosterChangesSchema.extend({ inBulk: names })).nullable(),
   coverage: coverage.nullable(),
-  baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
+  baseline: z.array(z.strictObject({ code: severity, count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),
   calls: z.strictObject({ searches: count.nullable(), byOutcome: tallies, possiblyBilledTwice: count }),
-  ...history,
+  health: publish(facts.healthSchema).nullable(),
+  settled: publish(facts.settledSchema).nullable(),
+  /** The last 30 runs of the roster up to this one, oldest first. */
+  trend: z.array(trendPoint),
   evidence: z.strictObject({
     settingsDigest: z.string(),
-    cadence: z
-      .strictObject({ ...cadenceSchema.shape, hours: z.strictObject(cadenceSchema.shape.hours.shape) })
-      .nullable(),
+    cadence: publish(facts.cadenceSchema).nullable(),
     keyFingerprint: z.string(),
-    rosterSource: z
-      .strictObject({
-        source: z.string(),
-        digest: z.string(),
-        importedAt: instant,
-        ...snapshotSchema.shape,
-        doubts: z.array(
-          z.strictObject({
-            column: z.string(),
-            field: z.string(),
-            read: count,
-            doubts: count,
-            unknown: count,
-            values: z.array(z.strictObject({ value: z.string(), why: z.string(), rows: count })),
-          }),
-        ),
-      })
-      .nullable(),
+    rosterSource: publish(sourceFacts.rosterSourceSchema.extend({ doubts: z.array(doubts) })).nullable(),
   }),
-  controls: z
-    .array(
-      z.strictObject({
-        ...controlResultSchema.shape,
-        rounds: z.array(controlRound),
-      }),
-    )
-    .nullable(),
+  controls: z.array(control).nullable(),
   watch: watch.nullable(),
-  sweeps: z.array(sweep).nullable(),
+  sweeps: z.array(publish(sourceFacts.sweepSchema)).nullable(),
   reconciliations: z.array(reconciliation),
   ...reportLists,
 });

@@ -2,8 +2,8 @@ import { ReportError } from '../errors.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import { listCountSums } from '../vocabulary/facts.js';
-import { codeWords, stateOrder } from '../vocabulary/words.js';
-import { type CustomerState, type DossierChangeKind, listableOutcomes } from '../vocabulary.js';
+import { codeWords } from '../vocabulary/words.js';
+import { type CustomerState, type DossierChangeKind, listableOutcomes, stateOrder } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
 import {
   type AcceptedFacts,

@@ -1,10 +1,6 @@
 import { toDate, toDayNumber } from '../local-time.js';
-import {
-  type DiscrepancyFacts,
-  discrepancyFacts,
-  type ListedDiscrepancy,
-  mostAcceptedDays,
-} from '../reconciliation/discrepancy.js';
+import { type DiscrepancyFacts, type ListedDiscrepancy, mostAcceptedDays } from '../reconciliation/discrepancy.js';
+import { discrepancyWords } from '../vocabulary/discrepancies.js';
 import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { renderCsv } from './csv.js';
 import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './list-facts.js';
@@ -53,13 +49,8 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
     cell: ({ absence }) => absence && codeWords.absence[absence],
   },
   { key: 'absent_since', width: 21, cell: ({ absentSince }) => absentSince },
-  { key: 'alerts', width: 9, title: 'Alerts in this row', cell: ({ bulk }) => bulk?.alerts ?? null },
-  {
-    key: 'sample',
-    width: 32,
-    title: 'Customers to check as a sample',
-    cell: ({ bulk }) => bulk?.sample.join('; ') ?? null,
-  },
+  { key: 'alerts', width: 9, title: 'Alerts in this row', cell: ({ bulk }) => bulk?.alerts },
+  { key: 'sample', width: 32, title: 'Customers to check as a sample', cell: ({ bulk }) => bulk?.sample.join('; ') },
   ...party.facts,
   { key: 'listed_birth_dates', width: 18, title: 'Listed party born', cell: ({ listed }) => join(listed.birthDates) },
   { key: 'listed_countries', width: 16, cell: ({ listed }) => join(listed.countries) },
@@ -81,32 +72,28 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
     title: 'Former disposition of a similar match',
     cell: ({ replaced }, timezone) => replaced && describeReplaced(replaced, timezone),
   },
-  {
-    key: 'pending_approval',
-    width: 17,
-    cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict),
-  },
-  { key: 'proposed_by', width: 17, cell: ({ proposal }) => proposal?.reviewer ?? null },
-  { key: 'proposed_at', width: 21, cell: ({ proposal }) => proposal?.decidedAt ?? null },
-  { key: 'proposed_reason', width: 32, cell: ({ proposal }) => proposal?.reason ?? null },
+  { key: 'pending_approval', width: 17, cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict) },
+  { key: 'proposed_by', width: 17, cell: ({ proposal }) => proposal?.reviewer },
+  { key: 'proposed_at', width: 21, cell: ({ proposal }) => proposal?.decidedAt },
+  { key: 'proposed_reason', width: 32, cell: ({ proposal }) => proposal?.reason },
   { key: 'reopened_because', width: 18, cell: ({ reopenedBecause }) => join(reopenedBecause) },
   {
     key: 'last_disposition',
     width: 17,
     cell: ({ lastDecision }) => lastDecision && describeDisposition(lastDecision.verdict),
   },
-  { key: 'last_disposition_by', width: 18, cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
-  { key: 'last_disposition_at', width: 18, cell: ({ lastDecision }) => lastDecision?.decidedAt ?? null },
-  { key: 'last_reason', width: 28, cell: ({ lastDecision }) => lastDecision?.reason ?? null },
+  { key: 'last_disposition_by', width: 18, cell: ({ lastDecision }) => lastDecision?.reviewer },
+  { key: 'last_disposition_at', width: 18, cell: ({ lastDecision }) => lastDecision?.decidedAt },
+  { key: 'last_reason', width: 28, cell: ({ lastDecision }) => lastDecision?.reason },
   {
     key: 'legacy_disposition',
     width: 17,
     title: 'Disposition of an older system',
     cell: ({ legacy }) => legacy && describeDisposition(legacy.verdict),
   },
-  { key: 'legacy_disposition_by', width: 18, cell: ({ legacy }) => legacy?.reviewer ?? null },
-  { key: 'legacy_disposition_at', width: 18, cell: ({ legacy }) => legacy?.decidedAt ?? null },
-  { key: 'legacy_reason', width: 28, cell: ({ legacy }) => legacy?.reason ?? null },
+  { key: 'legacy_disposition_by', width: 18, cell: ({ legacy }) => legacy?.reviewer },
+  { key: 'legacy_disposition_at', width: 18, cell: ({ legacy }) => legacy?.decidedAt },
+  { key: 'legacy_reason', width: 28, cell: ({ legacy }) => legacy?.reason },
   {
     key: 'legacy_sample',
     width: 15,
@@ -387,13 +374,13 @@ function describeReferences(facts: DiscrepancyFacts['facts']): string | null {
 
 const discrepancyColumns: readonly Column<ListedDiscrepancy>[] = [
   { key: 'severity', width: 10, cell: ({ severity }) => severity },
-  { key: 'what', width: 34, title: 'What disagrees', cell: ({ kind }) => discrepancyFacts[kind].title },
+  { key: 'what', width: 34, title: 'What disagrees', cell: ({ kind }) => discrepancyWords[kind].title },
   { key: 'reference', width: 18, title: 'Customer', cell: ({ facts }) => describeReferences(facts) },
   { key: 'dossier', width: 24, cell: ({ facts: { dossier } }) => (isText(dossier) ? dossier : null) },
   { key: 'facts', width: 40, cell: ({ facts }) => join(listFacts(facts).map((fact) => fact.join(': '))) },
   { key: discrepancyListColumns.acceptUntil, width: 15, fillIn: true },
   { key: discrepancyListColumns.reason, width: 36, fillIn: true },
-  { key: 'next', width: 44, title: 'What to do', cell: ({ kind }) => discrepancyFacts[kind].next },
+  { key: 'next', width: 44, title: 'What to do', cell: ({ kind }) => discrepancyWords[kind].next },
   { key: 'open_since', width: 21, cell: ({ openedAt }) => openedAt },
   { key: 'seen', width: 8, title: 'Seen in comparisons', cell: ({ seen }) => seen },
   {
@@ -405,15 +392,10 @@ const discrepancyColumns: readonly Column<ListedDiscrepancy>[] = [
     key: 'accepted_until',
     width: 13,
     title: 'Accepted or proposed until',
-    cell: ({ acceptance }) => acceptance?.until ?? null,
+    cell: ({ acceptance }) => acceptance?.until,
   },
-  {
-    key: 'accepted_by',
-    width: 17,
-    title: 'Accepted or proposed by',
-    cell: ({ acceptance }) => acceptance?.reviewer ?? null,
-  },
-  { key: 'accepted_because', width: 32, title: 'Because', cell: ({ acceptance }) => acceptance?.reason ?? null },
+  { key: 'accepted_by', width: 17, title: 'Accepted or proposed by', cell: ({ acceptance }) => acceptance?.reviewer },
+  { key: 'accepted_because', width: 32, title: 'Because', cell: ({ acceptance }) => acceptance?.reason },
   { key: 'roster', width: 14, cell: ({ roster }) => roster },
   { key: 'kind', width: 26, title: 'Code', cell: ({ kind }) => kind },
   { key: discrepancyListColumns.discrepancy, width: 26, cell: ({ mark }) => mark },

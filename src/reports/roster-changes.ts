@@ -1,5 +1,6 @@
 import type { FieldChanges, RosterChanges } from '../roster/field-changes.js';
-import { type ChangeWay, type RecordField, recordFields } from '../vocabulary.js';
+import { codeWords } from '../vocabulary/words.js';
+import { type ChangeWay, recordFields } from '../vocabulary.js';
 import type { RunFacts } from './run-facts.js';
 import { countNoun, formatCount, keep } from './text.js';
 import { describeBirthDate } from './words.js';
@@ -48,15 +49,10 @@ function addWays(all: FieldChanges['ways']): FieldChanges['ways'] {
   return [...sums.values()];
 }
 
-const fieldNouns: Readonly<Record<RecordField, readonly [string, string]>> = {
-  name: ['name', 'names'],
-  type: ['type', 'types'],
-  birth_date: ['birth date', 'birth dates'],
-  countries: ['list of countries', 'lists of countries'],
-  risk_tier: ['risk tier', 'risk tiers'],
-  aliases: ['list of aliases', 'lists of aliases'],
-  related_parties: ['list of related parties', 'lists of related parties'],
-};
+function countValues({ field, values }: FieldChanges): string {
+  const [one, several] = codeWords.recordField[field];
+  return countNoun(values, one, several);
+}
 
 const wayWords: Readonly<Record<Exclude<ChangeWay, 'same_value'>, string>> = {
   one_day_later: 'are one day later',
@@ -83,7 +79,7 @@ export function describeRosterChanges({
     offboarded > 0 && `${formatCount(offboarded)} offboarded`,
     returned > 0 && `${formatCount(returned)} returned`,
   );
-  const changed = fields.map(({ field, values }) => countNoun(values, ...fieldNouns[field]));
+  const changed = fields.map(countValues);
   const parts = keep(
     moved.join(', '),
     changed.length > 0 && `changed: ${changed.join(', ')}`,
@@ -119,7 +115,7 @@ function describeMassChanges(changes: RosterChanges): readonly string[] {
     ...fields.flatMap((changed) => {
       const ways = changed.ways.filter((one) => isMassWay(one, changed)).map((one) => describeWay(one, changed));
       if (ways.length > 0 || !isMass(changed.values)) return ways;
-      return [`${countNoun(changed.values, ...fieldNouns[changed.field])} changed${ofKnown(changed.values)}.`];
+      return [`${countValues(changed)} changed${ofKnown(changed.values)}.`];
     }),
   ];
 }
@@ -132,7 +128,7 @@ function describeWay(
   { way, value, values }: FieldChanges['ways'][number],
   { field, values: all }: FieldChanges,
 ): string {
-  const [, nouns] = fieldNouns[field];
+  const [, nouns] = codeWords.recordField[field];
   const which = values === all ? `All ${formatCount(all)}` : `${formatCount(values)} of ${formatCount(all)}`;
   const what =
     way === 'same_value' ? `are ${value === null ? 'the same' : describeBirthDate(value)} now` : wayWords[way];

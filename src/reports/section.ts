@@ -30,7 +30,7 @@ export interface Column<Line> {
   /** Reviewers fill it in. */
   fillIn?: true;
   /** Nothing in a column that is on the page only or filled in. */
-  cell?: (line: Line, timezone: string) => Cell;
+  cell?: (line: Line, timezone: string) => Cell | undefined;
   /** The cell on the page, where a column of files is there too or needs more than its text. */
   html?: (line: Line, timezone: string) => Markup | string;
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { stateOrder } from '../vocabulary/words.js';
-import { severities } from '../vocabulary.js';
+import { severities, stateOrder } from '../vocabulary.js';
 import { type MatchChangeFacts, type NotScreenedFacts, toPublishedControl, toPublishedWatch } from './list-facts.js';
 import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
@@ -63,17 +62,7 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     changes: changes && toLines(readChanges(report), toChangeLine),
     baselineChanges: toLines(readBaseline(report), toChangeLine),
     dossierChanges: dossiers?.changes ?? null,
-    reconciliations: report.reconciliations.map(
-      ({ roster, reconciledAt, sweptAt, unprovenBecause, sums, current, ...rest }) => ({
-        roster,
-        reconciledAt,
-        sweptAt,
-        unprovenBecause,
-        sums,
-        standing: current,
-        ...rest,
-      }),
-    ),
+    reconciliations: report.reconciliations.map(({ current, ...rest }) => ({ ...rest, standing: current })),
     notScreened:
       notScreened && toLines(readWhole('not screened', notScreened, report.cut.notScreened), toNotScreenedLine),
     droppedParties: report.droppedParties,
@@ -86,16 +75,12 @@ async function* toLines<Line>(batches: AsyncIterable<readonly Line[]>, toLine: (
   for await (const batch of batches) yield batch.map(toLine);
 }
 
-const { evidence, reconciliations, baselineChanges, notScreened } = reportJsonSchema.shape;
-
-/** Parts written in the order of their facts, so that a report made again has the same bytes. */
-const inOwnOrder: ReadonlySet<unknown> = new Set([evidence.shape.rosterSource.unwrap(), reconciliations.element]);
+const { baselineChanges, notScreened } = reportJsonSchema.shape;
 
 type ToJson = (source: unknown) => unknown;
 
 /** Maps a source to exactly the keys of the schema, in its order; JSON writes dates as ISO 8601 UTC. */
 function toMapping(schema: z.core.$ZodType): ToJson {
-  if (inOwnOrder.has(schema)) return (source) => source;
   if (schema instanceof z.ZodNullable) {
     const map = toMapping(schema.unwrap());
     return (source) => (source === null ? null : map(source));

@@ -26,7 +26,7 @@ import { describeAssurance } from './checks/assurance.js';
 import { describeBecauseOf } from './checks/because-of.js';
 import { describeCheck } from './checks/check.js';
 import { findRun, findRunLease } from './run-reference.js';
-import { compareBalance } from './run-summary.js';
+import { compareBalance } from './screening/verdict.js';
 
 const mostForced = 20;
 interface ListChoice {

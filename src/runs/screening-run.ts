@@ -1,3 +1,14 @@
+/*
+ * A night in the order of its stages; the files are in `screening/`:
+ * - search: `plan.ts` stores who is to be searched for, within the budget; `screen-tasks.ts` hands the searches out, `search-task.ts` makes one,
+ *   `outages.ts` waits for a service that is out of reach, and `commit.ts` saves the answers with the changes that they would make;
+ * - prove: `controls.ts` makes rounds of control searches, each of which proves the wave of answers before it;
+ * - apply: `apply-run.ts` turns proven answers into states and alerts, unless `hold-run.ts` finds that too many known hits have vanished;
+ * - close: `close.ts` does this in one transaction with the sums; `monitoring.ts` compares the service with former nights, and `verdict.ts` says
+ *   how the run has ended. `accept-run.ts` applies a held run later.
+ * Beside them, `early-warnings.ts` reports critical changes before the end, and `details.ts` fetches the records of new hits.
+ */
+
 import type { Client } from '../client/client.js';
 import { hasBegun } from '../store/night/plan.js';
 import { readListCap } from '../store/night/responses.js';
@@ -16,7 +27,7 @@ import { reuseAnswers } from './screening/commit.js';
 import { openControls } from './screening/controls.js';
 import { fetchDetails } from './screening/details.js';
 import { watchCriticalChanges } from './screening/early-warnings.js';
-import { type OutageWatch, watchOutage } from './screening/outages.js';
+import { OutageWatch } from './screening/outages.js';
 import { openAllowance } from './screening/plan.js';
 import { screenTasks } from './screening/screen-tasks.js';
 import {
@@ -53,7 +64,7 @@ export async function runScreening(
   let part: ScreeningPart;
   const findRequest = async (held: HeldLease, other: Account | null): Promise<RunRequest> => {
     outage?.close();
-    outage = watchOutage(app, client, startedAt);
+    outage = new OutageWatch(app, client, startedAt);
     const known = await findKnownAccount(app, scope, client, { outage, signal: held.signal }, other);
     part = { ...options, known, outage, rosterId: scope.rosterId };
     return { ...toRequest(app, options, scope, known), settingsId };

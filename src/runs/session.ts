@@ -42,7 +42,8 @@ import {
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';
-import { applyLeft, applyRun, describeHeldAnswers } from './screening/apply-run.js';
+import { applyLeft, applyRun } from './screening/apply-run.js';
+import { describeHeldAnswers } from './screening/hold-run.js';
 import type { Acceptance } from './settings-diff.js';
 import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
 
@@ -326,7 +327,7 @@ async function abandon(
   const isControlled = (await countControls(transaction, open.runId)).asked > 0;
   const unproven = isControlled ? await countUnproven(transaction, open.runId) : null;
   if (isControlled) await noteUnproven(transaction, open.runId, 'not_confirmed');
-  const hold = (await applyRun(transaction, { app, run: open }, 'abandoned'))?.hold ?? null;
+  const { hold } = await applyRun(transaction, { app, run: open }, 'abandoned');
   const reported = await countReportedUnapplied(transaction, open.runId);
   const message = [
     `${toRunId(open)} is not resumed: ${blocker}`,

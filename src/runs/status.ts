@@ -1,18 +1,14 @@
 import { z } from 'zod';
 import { openDispatcher } from '../outgoing.js';
 import { type CoverageGap, countAccepted, readCoverageGaps } from '../store/customers/coverage.js';
+import { type CustomerStatus, readCustomerStatuses } from '../store/customers/states.js';
 import {
-  type CustomerStatus,
   countWaiting,
   makeWebhooksDue,
-  noteCoverage,
   postponeWebhook,
-  readCustomerStatuses,
-  recordStateChanges,
   saveWebhooks,
   takeWebhookEvents,
 } from '../store/customers/webhooks.js';
-import type { Queryable } from '../store/database/database.js';
 import {
   claimNext,
   noteAttempt,
@@ -97,24 +93,9 @@ export async function exportStatus(
   return { rosters, neverImported, unmappedNames, batches: read(), finish };
 }
 
-/** Stores the webhooks of the settings, before `recordStates` in a transaction of its own. */
+/** Stores the webhooks of the settings, before states are judged and in a transaction of its own. */
 export const noteWebhooks = ({ run, app, write }: Pick<RunSession, 'run' | 'app' | 'write'>): Promise<void> =>
   write((transaction) => saveWebhooks(transaction, run.organisationId, app.settings.webhooks ?? []));
-
-/**
- * Records changes of state, for the history and for webhooks; the last step of its transaction. A planned run records expired and superseded
- * screenings; a closed run records all its results, also of new customers.
- */
-export async function recordStates(
-  transaction: Queryable,
-  { app, run }: RunSession,
-  when: 'planned' | 'stopped' | 'closed',
-): Promise<void> {
-  const { runId, rosterId } = run;
-  if (rosterId === null) return;
-  await recordStateChanges(transaction, { runId, rosterId }, when === 'planned' ? when : 'closed', app.clock.now());
-  if (when === 'closed') await noteCoverage(transaction, runId);
-}
 
 const minuteMs = 60_000;
 const keptForMs = 7 * 24 * 60 * minuteMs;

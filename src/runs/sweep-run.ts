@@ -42,7 +42,7 @@ import { queueBrokenRun } from './mail/failures.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import { readBounds } from './screening/hold-run.js';
-import { retryUntilDeadline, type WaitPolicy, watchOutage } from './screening/outages.js';
+import { OutageWatch, retryUntilDeadline, type WaitPolicy } from './screening/outages.js';
 import type { ResumeVerdict } from './session.js';
 import { openKeyedOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 
@@ -73,7 +73,7 @@ export async function runSweep(
     signal,
     async () => request,
     async (session) => {
-      const outage = watchOutage(app, client, startedAt);
+      const outage = new OutageWatch(app, client, startedAt);
       outage.nameRun(session.runId);
       try {
         const waitPolicy = { clock: app.clock, outage, signal: session.signal };

@@ -6,8 +6,6 @@ import type { JobDue } from '../store/operations/jobs.js';
 /** The 29th of February returns after eight years at most; a time that has not come by then never comes. */
 const longestSearchDays = 8 * 366 + 1;
 
-const daysKept = 12;
-
 /** The times at which a job is due, in order, each once. */
 export interface DueTimes {
   /** Whether it runs at fixed times of a date, which a change of clocks neither skips nor doubles. */
@@ -23,16 +21,7 @@ export interface DueTimes {
 /** The due times of a schedule, by the rules of `toDueSlotsOfDate`. */
 export function toDueTimes({ cron, timezone }: JobSchedule): DueTimes {
   const times = toCronTimes(cron);
-  const recent = new Map<number, readonly JobDue[]>();
-  const onDay = (day: number): readonly JobDue[] => {
-    const known = recent.get(day);
-    if (known) return known;
-    const dueSlots = toDueSlotsOfDate(times, toDate(day), timezone);
-    // A look needs only the days around it, and a schedule of every second has many times a day.
-    if (recent.size >= daysKept) recent.clear();
-    recent.set(day, dueSlots);
-    return dueSlots;
-  };
+  const onDay = (day: number): readonly JobDue[] => toDueSlotsOfDate(times, toDate(day), timezone);
   // When clocks change around midnight, the last time of a date may fall on the next date.
   const firstDay = (after: Date): number => toDayNumber(after, timezone) - 1;
   return {
@@ -87,16 +76,9 @@ interface CronTimes {
 }
 
 const hoursOfDay = 24;
-const known = new Map<string, CronTimes>();
 
 /** Reads a cron expression that is valid by `jobSettingsSchema`. */
 export function toCronTimes(cron: string): CronTimes {
-  const times = known.get(cron) ?? readCron(cron);
-  known.set(cron, times);
-  return times;
-}
-
-function readCron(cron: string): CronTimes {
   const { second, minute, hour, dayOfMonth, month, dayOfWeek } = parse(cron);
   const times = product(hour, minute, second).toSorted();
   const [first = '00:00:00'] = times;

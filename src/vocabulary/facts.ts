@@ -176,16 +176,16 @@ export const matchChangeSchema = z.object({
   changeId: count,
   /** The run that found it. */
   runId: z.string(),
-  party: partySchema,
-  /** The party as it was at the former answer; null where the record is the same or unknown. */
-  formerParty: partySchema.nullable(),
-  kind: z.enum(matchChangeKinds),
   severity: z.enum(severities),
+  kind: z.enum(matchChangeKinds),
+  cause: z.enum(changeCauses),
   rule: z.string(),
   adjustments: z.array(z.enum(severityAdjustments)),
   /** Whether the customer's facts agree with the match; null for changes of versions that did not compare them. */
   corroboration: corroborationSchema.nullable(),
-  cause: z.enum(changeCauses),
+  party: partySchema,
+  /** The party as it was at the former answer; null where the record is the same or unknown. */
+  formerParty: partySchema.nullable(),
   /** Whether the match is, or was, a hit for a sanction: such a change is never grouped with similar ones. */
   isSanctionHit: z.boolean(),
   matchId: z.string(),

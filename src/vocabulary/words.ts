@@ -1,33 +1,7 @@
 // The words that readers see for stored codes, in reports, mail, messages and on the command line; each is here only.
-import type {
-  Absence,
-  Agreement,
-  AlertNews,
-  AlertState,
-  ChangeCause,
-  ControlTrigger,
-  CustomerState,
-  DetailStop,
-  DispositionVerdict,
-  DossierChangeKind,
-  DoubtReason,
-  discrepancyEvents,
-  HitFamily,
-  ListableOutcome,
-  MatchChangeKind,
-  MatchField,
-  PartyRole,
-  RejectReason,
-  RunKind,
-  RunState,
-  Severity,
-  SeverityAdjustment,
-} from '../vocabulary.js';
 
 /** A code without words of its own: `birth_date` as `birth date`. */
 export const toWords = (code: string): string => code.replaceAll('_', ' ');
-
-type WordsOf<Code extends string> = Readonly<Record<Code, string>>;
 
 /** The words of each code, by the kind of the code. */
 export const codeWords = {
@@ -37,7 +11,7 @@ export const codeWords = {
     false_positive: 'false positive',
     inconclusive: 'inconclusive',
     no_longer_matched: 'no longer matched',
-  } satisfies WordsOf<DispositionVerdict>,
+  },
   /** The states of an alert. */
   alertState: {
     open: 'open',
@@ -45,7 +19,7 @@ export const codeWords = {
     false_positive: 'false positive',
     true_match: 'true match',
     no_longer_matched: 'no longer matched',
-  } satisfies WordsOf<AlertState>,
+  },
   /** What a run did with an alert that waits. */
   alertNews: {
     opened: 'new',
@@ -53,7 +27,7 @@ export const codeWords = {
     expired: 'disposition expired',
     escalated: 'more severe',
     returned: 'matched again',
-  } satisfies WordsOf<AlertNews>,
+  },
   /** The roles of a party. */
   role: {
     customer: 'customer',
@@ -61,9 +35,11 @@ export const codeWords = {
     joint_holder: 'joint holder',
     director: 'director',
     beneficial_owner: 'beneficial owner',
+    // Related in a way without a role of its own; screened like any other party.
     other: 'other related party',
+    // Both names of two contradicting rows are searched.
     conflicting_row: 'name of a contradicting row',
-  } satisfies WordsOf<PartyRole>,
+  },
   /** The compared fields of a match. */
   matchField: {
     birth_date: 'born',
@@ -73,7 +49,7 @@ export const codeWords = {
     schema: 'kind',
     score: 'score',
     topics: 'risk category',
-  } satisfies WordsOf<MatchField>,
+  },
   /** What happened to a discrepancy in a comparison. */
   discrepancyEvent: {
     opened: 'new',
@@ -81,7 +57,7 @@ export const codeWords = {
     changed: 'changed',
     acceptance_ended: 'acceptance ended',
     resolved: 'resolved',
-  } satisfies WordsOf<(typeof discrepancyEvents)[number]>,
+  },
   /** The kinds of runs, as titles. */
   runKind: {
     import: 'Roster import',
@@ -92,7 +68,7 @@ export const codeWords = {
     check: 'Single check',
     assure: 'Measurement of recall',
     reconcile: 'Reconciliation',
-  } satisfies WordsOf<RunKind>,
+  },
   /** The states of a run. */
   runState: {
     running: 'running',
@@ -102,13 +78,13 @@ export const codeWords = {
     unbalanced: 'unbalanced',
     refused: 'refused',
     abandoned: 'abandoned',
-  } satisfies WordsOf<RunState>,
+  },
   /** The level of a verdict. */
   level: {
     complete: 'Complete',
     partial: 'Partial',
     red: 'Red: do not rely on this run',
-  } satisfies WordsOf<'complete' | 'partial' | 'red'>,
+  },
   /** What the last control searches of an account show for a single check. */
   control: {
     hold: 'none in this check; the last ones on this account passed',
@@ -127,7 +103,7 @@ export const codeWords = {
     match_returned: 'Matched again',
     hit_gained: 'Now flagged as hit',
     hit_lost: 'No longer flagged as hit',
-  } satisfies WordsOf<MatchChangeKind>,
+  },
   /** What happened to a dossier in words. */
   dossierChange: {
     dossier_appeared: 'New dossier',
@@ -136,13 +112,13 @@ export const codeWords = {
     dossier_touched: 'Updated without a visible change',
     dossier_returned: 'Returned',
     dossier_gone: 'Removed',
-  } satisfies WordsOf<DossierChangeKind>,
+  },
   /** The cause of a change, as the end of a sentence. */
   cause: {
     service_data: 'the list data changed',
     customer_record: 'our customer record changed',
     settings: 'our settings changed',
-  } satisfies WordsOf<ChangeCause>,
+  },
   /** The name of a severity. */
   severity: {
     critical: 'Critical',
@@ -150,18 +126,18 @@ export const codeWords = {
     medium: 'Medium',
     low: 'Low',
     info: 'For information',
-  } satisfies WordsOf<Severity>,
+  },
   /** Whether a fact of the customer agrees with a match, in words. */
   agreement: {
     agree: 'agrees',
     contradict: 'contradicts',
     unknown: 'cannot be compared',
-  } satisfies WordsOf<Agreement>,
+  },
   /** What moved a severity. */
   adjustment: {
     birth_date_contradicts: 'lowered, the birth date contradicts',
     risk_tier: 'raised for the customer’s risk tier',
-  } satisfies WordsOf<SeverityAdjustment>,
+  },
   /** Each state of a customer in words: its name and what it means. */
   state: {
     clear: { name: 'Clear', meaning: 'complete answer without a match' },
@@ -174,19 +150,19 @@ export const codeWords = {
     open_alert: { name: 'Open alert', meaning: 'an alert of the customer waits for a disposition' },
     truncated: { name: 'Truncated', meaning: 'the answer was truncated, and the returned part has no hit' },
     not_screened: { name: 'Not screened', meaning: 'no valid answer' },
-  } satisfies Readonly<Record<CustomerState, { name: string; meaning: string }>>,
+  },
   /** Why the match of an alert is absent, in words. */
   absence: {
     not_returned: 'the service no longer returns the match',
     below_threshold: 'the match fell below the threshold',
     customer_changed: 'the match is absent since our customer record changed',
     settings_changed: 'the match is absent since our settings changed',
-  } satisfies WordsOf<Absence>,
+  },
   /** The kinds of records that are fetched about matches, in words. */
   detail: {
     activity: 'match in detail',
     entity: 'screened record',
-  } satisfies WordsOf<'activity' | 'entity'>,
+  },
   /** Why a run did not fetch all records, in words. */
   stop: {
     limit: 'the limit evidence.details.maxPerRun is reached',
@@ -194,7 +170,7 @@ export const codeWords = {
     refused: 'the service refused the account',
     time: 'it took too long',
     signal: 'stopped on request',
-  } satisfies WordsOf<DetailStop>,
+  },
   /** Why a roster row was rejected, in words. */
   reject: {
     missing_id: 'no customer id',
@@ -217,9 +193,10 @@ export const codeWords = {
     replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
     unknown_standing: 'does not say whether the customer is active',
     invalid_end_date: 'end date cannot be read',
+    // It has no customer id.
     not_a_customer: 'a repeated header, a total, a footer or a line between rows',
     unknown_customer: 'related party of a customer that is not on the roster',
-  } satisfies WordsOf<RejectReason>,
+  },
   /** Why a value of an accepted row is in doubt, in words. */
   doubt: {
     says_unknown: 'the value itself means unknown',
@@ -240,20 +217,22 @@ export const codeWords = {
     invalid_end_date: 'not a readable day',
     end_date_too_early: 'before the relationship can have begun',
     unreadable_alias: 'not a name: without any letter, or too long',
+    // Of an id: it is kept, and another customer may have the same.
     spreadsheet_id: 'an id that a spreadsheet has changed: export the column as text',
+    // Of a name: it is sent as it is, and without a hit the customer is not screened.
     encoded_name: 'text encoded once too often, which cannot be decoded',
     garbled_name: 'letters that were read in another encoding than they were written in',
     lost_letters: 'letters that an export replaced by other signs',
     list_of_names: 'several names in one cell',
     control_character: 'contains a control character',
     replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
-  } satisfies WordsOf<DoubtReason>,
+  },
   /** The outcome of a customer that is not screened, in words. */
   outcome: {
     failed: 'Failed',
     remaining: 'Not reached',
     skipped: 'Skipped',
-  } satisfies WordsOf<ListableOutcome>,
+  },
   /** Why a customer or a party was screened, skipped or not reached, and the outcomes of calls. */
   reason: new Map<string, string>([
     ['ok', 'answered'],
@@ -307,6 +286,16 @@ export const codeWords = {
     ['unauthorized', 'key refused'],
     ['unknown', 'outcome unknown'],
   ]),
+  /** The fields of a customer's record whose changes are counted: one, and several. */
+  recordField: {
+    name: ['name', 'names'],
+    type: ['type', 'types'],
+    birth_date: ['birth date', 'birth dates'],
+    countries: ['list of countries', 'lists of countries'],
+    risk_tier: ['risk tier', 'risk tiers'],
+    aliases: ['list of aliases', 'lists of aliases'],
+    related_parties: ['list of related parties', 'lists of related parties'],
+  },
   /** When a round of control searches was made. */
   controlTrigger: {
     start: 'before the first search',
@@ -314,7 +303,7 @@ export const codeWords = {
     periodic: 'between searches',
     control: 'after a problem',
     end: 'after the last search',
-  } satisfies WordsOf<ControlTrigger>,
+  },
   /** The families of hits, behind their name. */
   hitFamily: {
     any: 'of all risk categories',
@@ -324,21 +313,21 @@ export const codeWords = {
     associate: 'for closeness to exposed persons',
     other: 'of other known risk categories',
     unknown: 'of unknown risk categories',
-  } satisfies WordsOf<HitFamily>,
+  },
   /** What becomes of a party that is no longer in the roster, by its state. */
   droppedState: {
     open_alert: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
     truncated: 'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
     true_match: 'it is screened only while one of its alerts is open',
-  } satisfies WordsOf<'open_alert' | 'truncated' | 'true_match'>,
+  },
   /** A rate beside that of former runs. */
   rate: {
     low: 'less than half',
     high: 'more than twice as many',
     usual: 'as usual',
     unknown: 'not assessed',
-  } satisfies WordsOf<'low' | 'high' | 'usual' | 'unknown'>,
-};
+  },
+} as const;
 
 /** A stored disposition, those of older systems included. */
 export const describeDisposition = (code: string): string =>
@@ -379,14 +368,3 @@ export const knownTopics: readonly string[] = [...topicWords.keys()];
 export function describeTopic(topic: string): string {
   return topicWords.get(topic) ?? topic;
 }
-
-/** The order of the states in reports: decided states first, states that need work last. */
-export const stateOrder = [
-  'clear',
-  'below_threshold',
-  'false_positive',
-  'true_match',
-  'open_alert',
-  'truncated',
-  'not_screened',
-] as const satisfies readonly CustomerState[];

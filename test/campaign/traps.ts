@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { Worker } from 'node:worker_threads';
 import type { AttemptObserver } from '../../src/client/operation.js';
 import type { Database, Queryable, Transaction } from '../../src/store/database/database.js';
+import type { Sql } from '../../src/store/database/statement.js';
 import type { LifeOrder } from './site.js';
 
 /** When, in a transaction or beside it, something is about to happen. */
@@ -112,7 +113,8 @@ async function prepareSuddenDeath(): Promise<SuddenDeath> {
 /** Is told that something is about to happen, with the statements of the transaction so far, white space made one blank. */
 type Watcher = (moment: Moment, statements: readonly string[]) => void;
 
-const tidy = (sql: string): string => sql.trim().replaceAll(/\s+/g, ' ');
+const tidy = (statement: string | Sql): string =>
+  (typeof statement === 'string' ? statement : statement.text).trim().replaceAll(/\s+/g, ' ');
 
 /** The same object, but for the methods given. */
 const override = <T extends object>(target: T, methods: Partial<T>): T =>

@@ -52,8 +52,7 @@ export async function fillClosedNights(
       select 1, n, 'open', 1, 1, true, 0.9, 1, 'high', 'r', 1, true, now(), 'sanction' from generate_series(200, ${customers}, 200) n;
     -- As before a run is closed.
     analyze;
-    select set_config('nightscreen.status_at', (timestamptz '${lastAt.toISOString()}' + interval '2 hours')::text, true);
-    select record_state_changes(1, null, true);
-    select note_coverage(${nights});
+    select judge_customers(1, 1, null, true, timestamptz '${lastAt.toISOString()}' + interval '2 hours');
+    update customer_state set because = 'timeout', because_run_id = ${nights}, has_failed = true where customer_id % 1000 = 7;
     analyze;`);
 }

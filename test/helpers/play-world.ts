@@ -24,7 +24,7 @@ import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type Wor
 import { listenAlong, makeAcceptance, type SmallSite } from './small-site.js';
 import { fileOf, listed, type TestAppContext } from './small-world.js';
 import { createStateModel, type ModelAlert, type PartyRecord, type Reliance, type StateModel } from './state-model.js';
-import { expectAgreement } from './status-agreement.js';
+import { expectAgreement, stateAtSql } from './status-agreement.js';
 
 /** Where the product and the model disagree. */
 export interface Mismatch {
@@ -343,13 +343,15 @@ const readAlerts = (database: Database): Promise<readonly Alert[]> =>
   );
 
 async function readStates({ database, clock }: TestAppContext): Promise<ReadonlyMap<string, string>> {
-  const rows = await database.transaction(async (transaction) => {
-    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
-    return transaction.query(
-      z.object({ reference: z.string(), state: z.string() }),
-      'select reference, state from customer_screening_status where in_scope',
-    );
-  });
+  const rows = await database.query(
+    z.object({ reference: z.string(), state: z.string() }),
+    `select standing.reference, ${stateAtSql('$1')} as state
+     from customer_standing standing
+     join shown_account shown on shown.roster_id = standing.roster_id and shown.account_id is not distinct from standing.account_id
+     where standing.in_scope
+     union all select reference, 'not_screened' from unaccepted_customer`,
+    [clock.now()],
+  );
   return new Map(rows.map(({ reference, state }) => [reference, state]));
 }
 

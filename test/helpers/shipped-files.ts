@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { createProgram } from '../../src/cli/run-command-line.js';
+import { createProgram } from '../../src/cli/program.js';
 import { type Variable, variables } from '../../src/config/environment.js';
 import { toConfigJsonSchema } from '../../src/config/schema.js';
 import { reportJsonSchema } from '../../src/reports/report-json.js';

@@ -2,55 +2,63 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { AppContext } from '../../src/runs/app-context.js';
 import { measureCoverage } from '../../src/runs/coverage.js';
-import { readColumn } from '../../src/store/database/database.js';
+import { type Queryable, readColumn } from '../../src/store/database/database.js';
 
 const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.record(z.string(), z.number()) });
 
-/** The view's customers by state and reason, at the time of the workplace's clock. */
+/** SQL: why the answers for a customer (of `customer_standing` and `shown_account`) do not count at a moment. */
+const reasonAtSql = (moment: string): string =>
+  `reason_at(standing.reason, standing.as_of, standing.latest_at, to_cadence(shown.hours, standing.risk_tier), ${moment})`;
+
+/** SQL: the state of such a customer at a moment. */
+export const stateAtSql = (moment: string): string => `state_by(standing.last_state, ${reasonAtSql(moment)})`;
+
+/** The customers by state and reason, at the time of the workplace's clock. */
 async function countByView({ database, clock }: AppContext) {
-  return database.transaction(async (transaction) => {
-    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
-    const [counted] = await transaction.query(
-      tally,
-      `with told as materialized (
-         select state, case
-           when reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'doubtful_name')
-             then case when never_screened then 'never' else 'unreadable' end
-           else reason
-         end as reason
-         from customer_screening_status where in_scope
-       )
-       select
-         (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from told group by 1) s) as states,
-         (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from told where reason is not null group by 1) r) as reasons`,
-    );
-    return counted;
-  });
+  const [counted] = await database.query(
+    tally,
+    `with told as materialized (
+       select ${stateAtSql('$1')} as state, case
+         when ${reasonAtSql('$1')} in ('conflicting_duplicate', 'related_party_unreadable', 'doubtful_name') then 'unreadable'
+         else ${reasonAtSql('$1')}
+       end as reason
+       from customer_standing standing
+       join shown_account shown on shown.roster_id = standing.roster_id and shown.account_id is not distinct from standing.account_id
+       where standing.in_scope
+       union all select 'not_screened', 'never' from unaccepted_customer
+     )
+     select
+       (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from told group by 1) s) as states,
+       (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from told where reason is not null group by 1) r) as reasons`,
+    [clock.now()],
+  );
+  return counted;
 }
 
-/** Whom the walk through a large roster takes for changed, and who of those that stand otherwise than recorded is not among them. */
-export async function findUnrecorded({ database, clock }: AppContext) {
-  return database.transaction(async (transaction) => {
-    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
-    const found = await readColumn(transaction, z.number(), 'select find_unrecorded_states(1, true)');
-    const standing = await readColumn(
-      transaction,
-      z.number(),
-      `select standing.customer_id from customer_standing standing
-       left join lateral (
-         select to_state, is_test from customer_state_change change
-         where change.customer_id = standing.customer_id order by change_id desc limit 1
-       ) last on true
-       where standing.customer_id is not null and standing.is_test is not null
-         and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)`,
-    );
-    return { found, missed: standing.filter((customerId) => !found.includes(customerId)) };
-  });
+/** Judges all customers again, as after a change by hand that no import or run has made. */
+export const judgeAgain = (database: Queryable): Promise<number> =>
+  database.execute('select judge_customers(roster_id, account_id, null, true, now()) from roster_account');
+
+/** The customers whose stored state is another than what their answers, alerts and dispositions give, computed from scratch. */
+function findMisjudged(database: Queryable): Promise<readonly string[]> {
+  return readColumn(
+    database,
+    z.string(),
+    `select customer.reference
+     from customer_state stored
+     join customer on customer.customer_id = stored.customer_id
+     left join customer_judgement judged
+       on judged.roster_id = customer.roster_id and judged.account_id = stored.account_id and judged.customer_id = stored.customer_id
+     where (stored.risk_tier, stored.last_state, stored.reason, stored.waiting, stored.worst_topic, stored.run_id, stored.as_of, stored.latest_at)
+       is distinct from
+       (judged.risk_tier, judged.last_state, judged.reason, judged.waiting, judged.worst_topic, judged.run_id, judged.as_of, judged.latest_at)
+     order by 1`,
+  );
 }
 
 /** Expects the view to say of each customer what coverage says, and gives the states. */
 export async function expectAgreement(app: AppContext) {
-  expect((await findUnrecorded(app)).missed).toEqual([]);
+  expect(await findMisjudged(app.database)).toEqual([]);
   const seen = await countByView(app);
   const { total } = await measureCoverage(app, { list: 0 });
   const { never, unreadable, changed, overdue, unproven } = total;

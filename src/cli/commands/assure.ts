@@ -4,8 +4,7 @@ import { flagError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import type { previewAssurance } from '../../runs/checks/assurance.js';
 import { defineCommand, flag, mandatory, parsed, text } from '../command.js';
-import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { parseWholeNumber, shared } from '../options.js';
 import { describeCost, formatAssurance } from '../present-run.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
@@ -18,7 +17,7 @@ function parseShare(text: string): number {
   throw new InvalidArgumentError('It must be a share from 0 to 1, or per cent such as 95%.');
 }
 
-export const addAssureCommand = defineCommand({
+export const command = defineCommand({
   usage: 'assure <list>',
   description: 'measure how many names of a published list the service finds',
   options: {
@@ -41,11 +40,7 @@ export const addAssureCommand = defineCommand({
     await requireService(config, () => undefined);
     return withAppContext(invocation, { config, isLasting: true }, async (app) => {
       const result = await runAssurance(app, request, signal);
-      return {
-        exitCode: result.exitCode,
-        document: { schema: 'nightscreen/assurance/1', ...result },
-        text: formatAssurance(result),
-      };
+      return toOutcome('nightscreen/assurance/1', result, formatAssurance(result), result.exitCode);
     });
   },
 });
@@ -63,14 +58,15 @@ const describeStrata = (strata: Readonly<Record<string, number>>): string =>
     .map(([stratum, names]) => `${names} ${stratum}`)
     .join('; ');
 
-const presentPreview = (found: ReturnType<typeof previewAssurance>): Outcome => ({
-  exitCode: exitCodes.complete,
-  document: { schema: 'nightscreen/assurance-preview/1', ...found },
-  text: formatTable([
-    ['list', `${found.file}: ${found.listed} entries, SHA-256 ${found.digest}`],
-    ['sample', `${found.calls} names, seed ${found.seed}: ${describeStrata(found.strata)}`],
-    ['calls', `${found.calls}; repeats not counted`],
-    ['minutes', String(found.minutes)],
-    ['cost', describeCost(found.cost)],
-  ]),
-});
+const presentPreview = (found: ReturnType<typeof previewAssurance>): Outcome =>
+  toOutcome(
+    'nightscreen/assurance-preview/1',
+    found,
+    formatTable([
+      ['list', `${found.file}: ${found.listed} entries, SHA-256 ${found.digest}`],
+      ['sample', `${found.calls} names, seed ${found.seed}: ${describeStrata(found.strata)}`],
+      ['calls', `${found.calls}; repeats not counted`],
+      ['minutes', String(found.minutes)],
+      ['cost', describeCost(found.cost)],
+    ]),
+  );

@@ -1,9 +1,10 @@
 import { definePreparedCommand, mandatory } from '../command.js';
+import { toOutcome } from '../invocation.js';
 import { shared } from '../options.js';
 import { formatCheck } from '../present-run.js';
 import { findCurrentUser } from '../process.js';
 
-export const addCheckCommand = definePreparedCommand({
+export const command = definePreparedCommand({
   usage: 'check <name>',
   description: 'search for one name, with a reason, and store request and answer as evidence',
   options: { type: mandatory(shared.type), reason: mandatory(shared.reason) },
@@ -18,10 +19,6 @@ export const addCheckCommand = definePreparedCommand({
   run: async (app, { prepared: question, signal }) => {
     const { runCheck } = await import('../../runs/checks/check.js');
     const { result, exitCode } = await runCheck(app, question, signal);
-    return {
-      exitCode,
-      document: { schema: 'nightscreen/check/1', exitCode, ...result },
-      text: formatCheck(result),
-    };
+    return toOutcome('nightscreen/check/1', { exitCode, ...result }, formatCheck(result), exitCode);
   },
 });

@@ -11,7 +11,7 @@ import type { Acceptance } from '../../runs/settings-diff.js';
 import { listSecrets } from '../app-context.js';
 import { defineCommand, defineDatabaseCommand, definePreparedCommand, parsed } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { meanings, parseInstant, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
@@ -31,10 +31,9 @@ const accept = defineDatabaseCommand({
     const accepted = await acceptSettings(app, acceptance);
     const { recorded, isProposed, differences, ofTwo, proposers } = accepted;
     const { name, isAttested } = acceptance.by;
-    return {
-      exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
-      document: {
-        schema: 'nightscreen/config-accept/1',
+    return toOutcome(
+      'nightscreen/config-accept/1',
+      {
         recorded,
         isProposed,
         differences,
@@ -44,8 +43,9 @@ const accept = defineDatabaseCommand({
         isAttested,
         reason: acceptance.reason,
       },
-      text: describeAccepted(accepted, acceptance.by),
-    };
+      describeAccepted(accepted, acceptance.by),
+      isProposed ? exitCodes.incomplete : exitCodes.complete,
+    );
   },
 });
 
@@ -93,7 +93,7 @@ const completion = defineCommand({
 
 const findProgram = (command: Command): Command => (command.parent === null ? command : findProgram(command.parent));
 
-export const addConfigCommand = defineCommand({
+export const command = defineCommand({
   usage: 'config',
   description:
     'print every setting with its origin, for secrets only whether they are set; with --all also who accepted which settings, and why',
@@ -116,17 +116,10 @@ export const addConfigCommand = defineCommand({
         )
       : null;
     const { file, settingsDigest } = loaded;
-    return {
-      exitCode: exitCodes.complete,
-      document: {
-        schema: 'nightscreen/config/1',
-        file,
-        settingsDigest,
-        settings,
-        secrets,
-        ...(history !== null && { history }),
-      },
-      text: [
+    return toOutcome(
+      'nightscreen/config/1',
+      { file, settingsDigest, settings, secrets, ...(history !== null && { history }) },
+      [
         formatTable([
           ...settings.map(({ path, value, origin }) => [path, JSON.stringify(value), origin]),
           ...secrets.map(({ name, state, fingerprint, from }) => [
@@ -137,7 +130,7 @@ export const addConfigCommand = defineCommand({
         ]),
         history === null ? '' : `\nAccepted\n${formatHistory(history)}`,
       ].join(''),
-    };
+    );
   },
 });
 
@@ -229,11 +222,7 @@ function presentReplay(replay: Replay, file: string): Outcome {
     cannot.map((sentence) => `${sentence}\n`).join(''),
     'nothing was changed, and no search was made\n',
   ];
-  return {
-    exitCode: exitCodes.complete,
-    document: { schema: 'nightscreen/replay/1', settings: file, ...replay, limits },
-    text: sections.join('\n'),
-  };
+  return toOutcome('nightscreen/replay/1', { settings: file, ...replay, limits }, sections.join('\n'));
 }
 
 const toRow = (name: string, { present, other, onlyOther, onlyPresent, otherSeverity }: Replay['changes']) => [

@@ -4,6 +4,7 @@ import type { RosterCoverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/customers/coverage.js';
 import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
+import { toOutcome } from '../invocation.js';
 import { limitTo, shared } from '../options.js';
 import { describeCounts, describeGap, describeReasons, describeStates, formatTable, toMinute } from '../text.js';
 
@@ -92,7 +93,7 @@ const toPublished = ({ uncovered, ...roster }: RosterCoverage['rosters'][number]
 const describeUnreadable = (roster: string, { reason, count, accepted }: CoverageGap): string =>
   `not screened of ${roster}: ${describeReason(reason)}: ${formatCount(count)}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
 
-export const addCoverageCommand = defineDatabaseCommand({
+export const command = defineDatabaseCommand({
   usage: 'coverage',
   description:
     'count customers that are screened, never screened or overdue, and with --limit list the worst; exit code 3 unless all are covered',
@@ -102,10 +103,11 @@ export const addCoverageCommand = defineDatabaseCommand({
   run: async (app, { options: { roster, limit } }) => {
     const { measureCoverage } = await import('../../runs/coverage.js');
     const coverage = await measureCoverage(app, { roster, list: limit ?? 0 });
-    return {
-      exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
-      document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
-      text: formatCoverage(coverage),
-    };
+    return toOutcome(
+      'nightscreen/coverage/1',
+      { ...coverage, rosters: coverage.rosters.map(toPublished) },
+      formatCoverage(coverage),
+      coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
+    );
   },
 });

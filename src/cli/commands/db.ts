@@ -11,7 +11,7 @@ import type { BackupSummary } from '../../store/backup/format.js';
 import type { RestoreSummary } from '../../store/backup/restore-backup.js';
 import { defineCommand, flag } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Invocation, Outcome } from '../invocation.js';
+import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
 import {
   isMissing,
   locateDatabase,
@@ -74,7 +74,7 @@ const restore = defineCommand({
   },
 });
 
-export const addDbCommand = defineCommand({
+export const command = defineCommand({
   usage: 'db',
   description: 'migrate, back up or restore the database',
   examples: ['db migrate --check', 'db backup nightscreen.backup'],
@@ -86,11 +86,11 @@ async function applyPending(invocation: Invocation): Promise<Outcome> {
   const location = locateDatabase(loadInvocationConfig(invocation));
   return withDatabase(location, 'db migrate', toFolderWaitPolicy(invocation, false), async (database) => {
     const names = await migrate(database);
-    return {
-      exitCode: exitCodes.complete,
-      document: { schema: 'nightscreen/migration/1', dialect: database.dialect, applied: names },
-      text: names.length === 0 ? 'up to date\n' : names.map((name) => `applied  ${name}\n`).join(''),
-    };
+    return toOutcome(
+      'nightscreen/migration/1',
+      { dialect: database.dialect, applied: names },
+      names.length === 0 ? 'up to date\n' : names.map((name) => `applied  ${name}\n`).join(''),
+    );
   });
 }
 
@@ -100,11 +100,8 @@ async function checkSchema(invocation: Invocation): Promise<Outcome> {
     '../../store/database/migrate.js'
   );
   const location = locateDatabase(loadInvocationConfig(invocation));
-  const toOutcome = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome => ({
-    exitCode,
-    document: { schema: 'nightscreen/migration-check/1', state, pending },
-    text,
-  });
+  const present = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome =>
+    toOutcome('nightscreen/migration-check/1', { state, pending }, text, exitCode);
   try {
     const { pending, users } = isMissing(location)
       ? { pending: (await readMigrations(packagedMigrations())).map(({ name }) => name), users: [] }
@@ -112,11 +109,11 @@ async function checkSchema(invocation: Invocation): Promise<Outcome> {
           pending: await pendingMigrations(database),
           users: database.dialect === 'embedded' ? [] : await readSchemaUsers(database),
         }));
-    if (pending.length === 0) return toOutcome(exitCodes.complete, 'current', pending, 'up to date\n');
+    if (pending.length === 0) return present(exitCodes.complete, 'current', pending, 'up to date\n');
     const lines = pending.map((name) => `pending  ${name}\n`).join('');
     const held = users.map((user) => `in use   ${describeSchemaUser(user)}\n`).join('');
     const next = held === '' ? '' : 'wait until no process uses the database, ';
-    return toOutcome(
+    return present(
       exitCodes.incomplete,
       'behind',
       pending,
@@ -125,7 +122,7 @@ async function checkSchema(invocation: Invocation): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
     const state = error.code === 'schema_newer' ? 'newer' : 'edited';
-    return toOutcome(exitCodes.refused, state, [], `${state}  ${error.message}\n`);
+    return present(exitCodes.refused, state, [], `${state}  ${error.message}\n`);
   }
 }
 
@@ -191,20 +188,10 @@ const sum = (rows: BackupSummary['rows']): number => Object.values(rows).reduce(
 
 function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBackup): Outcome {
   const { createdAt, dialect, organisations, migrations } = header;
-  return {
-    exitCode: exitCodes.complete,
-    document: {
-      schema: 'nightscreen/backup-written/1',
-      file,
-      bytes,
-      sha256,
-      createdAt,
-      dialect,
-      organisations,
-      schemaVersion: migrations.length,
-      rows,
-    },
-    text: formatTable([
+  return toOutcome(
+    'nightscreen/backup-written/1',
+    { file, bytes, sha256, createdAt, dialect, organisations, schemaVersion: migrations.length, rows },
+    formatTable([
       ['backup', file],
       ['of', `${createdAt}, schema ${migrations.length}, ${organisations.join(', ') || 'no organisation yet'}`],
       ['holds', `${countNoun(sum(rows), 'row')} in ${countNoun(Object.keys(rows).length, 'table')}`],
@@ -214,7 +201,7 @@ function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBac
         'as safe as the database: it has all names, dispositions and answers. It does not have reports and configuration',
       ],
     ]),
-  };
+  );
 }
 
 function presentRestore(file: string, restored: RestoreSummary, applied: readonly string[]): Outcome {
@@ -224,10 +211,9 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
     heldMails.length === 0
       ? 'no mail was queued'
       : `${countNoun(heldMails.length, 'queued mail')} that may have been sent since the backup: nightscreen outbox shows it, nightscreen outbox retry NUMBER sends it`;
-  return {
-    exitCode: exitCodes.complete,
-    document: {
-      schema: 'nightscreen/restore/1',
+  return toOutcome(
+    'nightscreen/restore/1',
+    {
       file,
       createdAt: header.createdAt,
       organisations: header.organisations,
@@ -238,8 +224,7 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
       waitingMessages,
       openRuns,
     },
-    text:
-      formatTable(filled.map(([table, count]) => [formatCount(count), table])) +
+    formatTable(filled.map(([table, count]) => [formatCount(count), table])) +
       formatTable([
         ['restored', `${countNoun(sum(rows), 'row')} of ${header.createdAt} from ${file}`],
         applied.length > 0 && ['migrated', `from schema ${header.migrations.length}: ${applied.join(', ')}`],
@@ -255,5 +240,5 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
         ['lost', 'all results, dispositions and spending since then; docs/operations.md describes what to do'],
         ['next', 'nightscreen doctor, then nightscreen runs; grant reviewers and readers their rights again'],
       ]),
-  };
+  );
 }

@@ -14,7 +14,7 @@ import { codeWords } from '../../vocabulary/words.js';
 import { buildAppContext } from '../app-context.js';
 import { defineCommand } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
-import type { Invocation, Outcome } from '../invocation.js';
+import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
 import { findDemoFixture } from '../process.js';
 import { showProgress } from '../progress.js';
 import type { Terminal } from '../terminal.js';
@@ -252,17 +252,18 @@ async function playDemo(invocation: Invocation): Promise<Outcome> {
     const runs = nights.flatMap(({ screening, sweep }) => [screening, sweep]);
     // Five rows of the demo's roster are rejected on purpose, so its nights are incomplete.
     const codes = runs.map((run) => run.exitCode).filter((code) => code !== exitCodes.incomplete);
-    return {
-      exitCode: isExact ? combineExitCodes(codes) : exitCodes.unexpected,
-      document: { schema: 'nightscreen/demo/1', runs, comparison, reports: nights.map(({ report }) => report) },
-      text: `\n${formatVerdict(comparison)}\n${formatNights(nights, invocation.folder)}`,
-    };
+    return toOutcome(
+      'nightscreen/demo/1',
+      { runs, comparison, reports: nights.map(({ report }) => report) },
+      `\n${formatVerdict(comparison)}\n${formatNights(nights, invocation.folder)}`,
+      isExact ? combineExitCodes(codes) : exitCodes.unexpected,
+    );
   } finally {
     await folder.release();
   }
 }
 
-export const addDemoCommand = defineCommand({
+export const command = defineCommand({
   usage: 'demo',
   description: 'run two nights against a sandbox on this machine; needs no configuration',
   examples: ['demo', 'demo --json'],

@@ -2,11 +2,11 @@ import { ConfigError } from '../../errors.js';
 import { defineCommand, flag } from '../command.js';
 import { type Finding, wrong } from '../doctor/finding.js';
 import { exitCodes } from '../exit-code.js';
-import type { Invocation } from '../invocation.js';
+import { type Invocation, toOutcome } from '../invocation.js';
 import { loadInvocationConfig } from '../session.js';
 import { formatTable } from '../text.js';
 
-export const addDoctorCommand = defineCommand({
+export const command = defineCommand({
   usage: 'doctor',
   description: 'check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules',
   options: { deep: flag('also compare all stored evidence with its digests, which reads the whole database') },
@@ -14,11 +14,12 @@ export const addDoctorCommand = defineCommand({
   run: async ({ options: { deep }, invocation }) => {
     const checks = await examine(invocation, deep);
     const isWell = checks.every((finding) => finding.state !== 'fail');
-    return {
-      exitCode: isWell ? exitCodes.complete : exitCodes.incomplete,
-      document: { schema: 'nightscreen/doctor/1', ok: isWell, checks },
-      text: formatFindings(checks),
-    };
+    return toOutcome(
+      'nightscreen/doctor/1',
+      { ok: isWell, checks },
+      formatFindings(checks),
+      isWell ? exitCodes.complete : exitCodes.incomplete,
+    );
   },
 });
 

@@ -2,7 +2,7 @@ import { definePreparedCommand, text } from '../command.js';
 import { acceptOptions, chooseRoster, findRosterAcceptance, shared } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 
-export const addImportCommand = definePreparedCommand({
+export const command = definePreparedCommand({
   usage: 'import',
   description: 'read a roster and store its customers, without searching',
   options: {

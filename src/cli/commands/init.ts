@@ -17,7 +17,7 @@ import { findMissingService } from '../app-context.js';
 import { defineCommand, flag, type OptionValues, text } from '../command.js';
 import type { Finding } from '../doctor/finding.js';
 import { exitCodes } from '../exit-code.js';
-import type { Invocation, Outcome } from '../invocation.js';
+import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
 import { shared } from '../options.js';
 import { formatTable } from '../text.js';
 import { formatFindings } from './doctor.js';
@@ -33,7 +33,7 @@ const options = {
 
 type InitOptions = OptionValues<typeof options>;
 
-export const addInitCommand = defineCommand({
+export const command = defineCommand({
   usage: 'init',
   description:
     'write nightscreen.config.yaml for a service and a roster file, check it, and print the next command; asks on a terminal',
@@ -94,11 +94,12 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   ];
   const { counts, unknown } = inspection;
   const shown = { toComplete: listToComplete(inspection), checks, next };
-  return {
-    exitCode: isWell ? exitCodes.complete : exitCodes.incomplete,
-    document: { schema: 'nightscreen/init/1', file: target, counts, unknown, ...shown },
-    text: describeInit(inspection, { target, ...shown, isWaiting, isSandbox }),
-  };
+  return toOutcome(
+    'nightscreen/init/1',
+    { file: target, counts, unknown, ...shown },
+    describeInit(inspection, { target, ...shown, isWaiting, isSandbox }),
+    isWell ? exitCodes.complete : exitCodes.incomplete,
+  );
 }
 
 const refuseExisting = (target: string): ConfigError =>

@@ -2,7 +2,7 @@ import { definePreparedCommand } from '../command.js';
 import { acceptOptions, chooseRoster, findRosterAcceptance, shared } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 
-export const addOnboardCommand = definePreparedCommand({
+export const command = definePreparedCommand({
   usage: 'onboard',
   description: 'import a roster file, screen every new customer, and report',
   options: {

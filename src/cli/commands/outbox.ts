@@ -1,7 +1,7 @@
 import type { Mail } from '../../runs/mail/manage.js';
 import { defineDatabaseCommand, definePreparedCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { parseWholeNumber, shared } from '../options.js';
 import { describeMailState, formatTable } from '../text.js';
 
@@ -31,7 +31,7 @@ const drop = definePreparedCommand({
   },
 });
 
-export const addOutboxCommand = defineDatabaseCommand({
+export const command = defineDatabaseCommand({
   usage: 'outbox',
   description: 'list queued, refused and given-up mail and messages to webhooks; with --all also sent and dropped ones',
   options: { all: shared.all },
@@ -52,9 +52,10 @@ export function presentMails(mails: readonly Mail[], { isTried }: { isTried: boo
     mail.subject ?? (mail.kind === 'webhook' ? 'changes of state' : `run ${mail.run}`),
     describeMailState(mail),
   ]);
-  return {
-    exitCode: isTried && !isWell ? exitCodes.incomplete : exitCodes.complete,
-    document: { schema: 'nightscreen/mail-list/1', mails },
-    text: mails.length === 0 ? 'no message is queued\n' : formatTable([['mail', 'to', 'subject', 'state'], ...rows]),
-  };
+  return toOutcome(
+    'nightscreen/mail-list/1',
+    { mails },
+    mails.length === 0 ? 'no message is queued\n' : formatTable([['mail', 'to', 'subject', 'state'], ...rows]),
+    isTried && !isWell ? exitCodes.incomplete : exitCodes.complete,
+  );
 }

@@ -4,7 +4,7 @@ import type { InvitingResult } from '../../runs/invitations/invite.js';
 import type { ListenerParts } from '../../webhooks/listener.js';
 import { defineCommand, defineDatabaseCommand, flag, mandatory } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Invocation, Outcome } from '../invocation.js';
+import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
 import { locateDatabase, requireDatabase, requireOwnDatabase, toEventsFolder } from '../open-database.js';
 import { limitTo, shared } from '../options.js';
 import { presentRun } from '../present-run.js';
@@ -38,7 +38,7 @@ const listen = defineCommand({
   run: ({ options: { port }, invocation }) => listenOn(invocation, port),
 });
 
-export const addReconcileCommand = defineDatabaseCommand({
+export const command = defineDatabaseCommand({
   usage: 'reconcile',
   description: 'compare rosters, screenings and dossiers, and report discrepancies; makes no call to the service',
   options: { roster: shared.roster, report: shared.report },
@@ -92,12 +92,13 @@ function presentInviting(result: InvitingResult): Outcome {
     stoppedBecause !== null && ['stopped', stoppedBecause],
   ];
   const isPartial = customers.some(({ outcome }) => outcome === 'unknown' || outcome === 'refused');
-  return {
-    exitCode: stoppedBecause !== null ? exitCodes.stopped : isPartial ? exitCodes.incomplete : exitCodes.complete,
-    document: { schema: 'nightscreen/invitations/1', ...result },
+  return toOutcome(
+    'nightscreen/invitations/1',
+    result,
     // Who asks for a preview asks for the customers.
-    text: formatTable(lines) + formatInvited(customers, !isSent || isForTerminal() ? mostShown : 0),
-  };
+    formatTable(lines) + formatInvited(customers, !isSent || isForTerminal() ? mostShown : 0),
+    stoppedBecause !== null ? exitCodes.stopped : isPartial ? exitCodes.incomplete : exitCodes.complete,
+  );
 }
 
 function formatInvited(customers: InvitingResult['customers'], most: number): string {
@@ -176,9 +177,5 @@ async function serve(invocation: Invocation, config: Config, parts: Omit<Listene
     ['too large', counts.tooLarge],
     ['not stored, the service sends them again', counts.notKept],
   ];
-  return {
-    exitCode: exitCodes.complete,
-    document: { schema: 'nightscreen/listen/1', ...counts },
-    text: formatTable(rows.map(([what, count]) => [what, String(count)])),
-  };
+  return toOutcome('nightscreen/listen/1', counts, formatTable(rows.map(([what, count]) => [what, String(count)])));
 }

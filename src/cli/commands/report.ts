@@ -9,7 +9,7 @@ import type { SentReport } from '../../runs/mail/manage.js';
 import { findMissingMail } from '../app-context.js';
 import { definePreparedCommand, flag, type OptionValues, parsed, text } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
-import type { Invocation, Outcome } from '../invocation.js';
+import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
 import { meanings, parseInstant, shared } from '../options.js';
 import { describeMailState, formatTable } from '../text.js';
 
@@ -29,25 +29,27 @@ function presentReports(reports: readonly SentReport[]): Outcome {
   const outcomes = reports.map(presentReport);
   const [first] = outcomes;
   if (first && outcomes.length === 1) return first;
-  return {
-    exitCode: combineExitCodes(outcomes.map((outcome) => outcome.exitCode)),
-    document: { schema: 'nightscreen/report-files-list/2', reports: outcomes.map((outcome) => outcome.document) },
-    text: outcomes.map((outcome) => outcome.text).join('\n\n'),
-  };
+  return toOutcome(
+    'nightscreen/report-files-list/2',
+    { reports: outcomes.map((outcome) => outcome.document) },
+    outcomes.map((outcome) => outcome.text).join('\n\n'),
+    combineExitCodes(outcomes.map((outcome) => outcome.exitCode)),
+  );
 }
 
 function presentReport({ runNumber: _, ...report }: SentReport): Outcome {
   const { runId, state, directory, files, mails } = report;
   const isSent = mails.every((mail) => mail.state === 'sent');
-  return {
-    exitCode: combineExitCodes([report.exitCode, ...(isSent ? [] : [exitCodes.incomplete])]),
-    document: { schema: 'nightscreen/report-files/2', ...report },
-    text: formatTable([
+  return toOutcome(
+    'nightscreen/report-files/2',
+    report,
+    formatTable([
       ['run', `${runId} (${state})`],
       ...files.map((file) => ['file', `${directory}/${file.name} (${formatCount(file.bytes)} bytes)`]),
       ...mails.map((mail) => ['mail', `${mail.recipient}: ${describeMailState(mail)}`]),
     ]),
-  };
+    combineExitCodes([report.exitCode, ...(isSent ? [] : [exitCodes.incomplete])]),
+  );
 }
 
 /** A day, a moment, or the name of a run; a span includes its last day. */
@@ -94,7 +96,7 @@ const options = {
   mask: flag('write it with references and initials instead of names'),
 };
 
-export const addReportCommand = definePreparedCommand({
+export const command = definePreparedCommand({
   usage: 'report',
   description: 'write the report of a run, or with --since of all runs in a span; --send mails it',
   options,

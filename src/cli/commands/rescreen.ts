@@ -2,11 +2,11 @@ import { rescreenRosters } from '../../../jobs/rescreen.js';
 import { definePreparedCommand } from '../command.js';
 import { describeError, formatError, isReported } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { acceptOptions, chooseRosters, findRosterAcceptance, shared } from '../options.js';
 import { presentRun, toRunDocument } from '../present-run.js';
 
-export const addRescreenCommand = definePreparedCommand({
+export const command = definePreparedCommand({
   usage: 'rescreen',
   description: 'the nightly run: import each roster, screen the customers that are due, report',
   options: { file: shared.file, roster: shared.roster, ...acceptOptions },
@@ -27,17 +27,13 @@ export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof 
   const [failure] = failures;
   if (failure && summaries.length === 0 && failures.length === 1) throw failure.error;
   const described = failures.map(({ roster, error }) => ({ roster, error, ...describeError(error) }));
-  return {
-    exitCode: combineExitCodes([
-      ...summaries.map((summary) => summary.exitCode),
-      ...failures.map(({ error }) => toErrorExitCode(error)),
-    ]),
-    document: {
-      schema: 'nightscreen/run-summaries/1',
+  return toOutcome(
+    'nightscreen/run-summaries/1',
+    {
       runs: summaries.map(toRunDocument),
       errors: described.map(({ roster, code, message, problems }) => ({ roster, code, message, problems })),
     },
-    text: [
+    [
       ...summaries.map((summary) => presentRun(summary).text),
       ...described.map(({ roster, error, ...description }) =>
         isReported(error)
@@ -45,5 +41,9 @@ export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof 
           : `roster ${roster}\n${formatError(description)}`,
       ),
     ].join('\n'),
-  };
+    combineExitCodes([
+      ...summaries.map((summary) => summary.exitCode),
+      ...failures.map(({ error }) => toErrorExitCode(error)),
+    ]),
+  );
 }

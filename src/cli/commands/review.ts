@@ -6,7 +6,7 @@ import { codeWords, describeDisposition, describeTopic } from '../../vocabulary/
 import { severities } from '../../vocabulary.js';
 import { choice, defineCommand, defineDatabaseCommand, definePreparedCommand, mandatory, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { meanings, shared } from '../options.js';
 import { formatTable, type Row, toMinute } from '../text.js';
@@ -114,11 +114,11 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
   if (result.kind === 'refused') {
     const { reason } = result;
     const text = `not undone: ${mark} ${reason === 'no_alert' ? '' : '- '}${undoRefusalWords[reason]}\n`;
-    return { exitCode: exitCodes.refused, document: { schema, undone: null, reason }, text };
+    return toOutcome(schema, { undone: null, reason }, text, exitCodes.refused);
   }
   if (result.kind === 'acceptance_ended') {
     const text = 'the discrepancy is no longer accepted or proposed: it is open\n';
-    return { exitCode: exitCodes.complete, document: { schema, undone: 'acceptance' }, text };
+    return toOutcome(schema, { undone: 'acceptance' }, text);
   }
   const { undone, isListed, keepsTrueMatch } = result;
   const what = `the ${undone.isFinal ? 'disposition' : 'pending approval'} ${describeDisposition(undone.verdict)} of ${undone.reviewer}`;
@@ -126,11 +126,7 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
     ? 'the alert is open again and needs a disposition'
     : 'the match is absent, and the alert needs the disposition "no longer matched"';
   const still = keepsTrueMatch ? '; the customer stays a true match until the next disposition' : '';
-  return {
-    exitCode: exitCodes.complete,
-    document: { schema, undone, isListed, keepsTrueMatch },
-    text: `${what} is undone; ${now}${still}\n`,
-  };
+  return toOutcome(schema, { undone, isListed, keepsTrueMatch }, `${what} is undone; ${now}${still}\n`);
 }
 
 /** The name that ends an assignment. */
@@ -174,7 +170,7 @@ const assignmentRefusals = {
   not_waiting: 'is not open here',
 } as const;
 
-export const addReviewCommand = defineCommand({
+export const command = defineCommand({
   usage: 'review',
   description: 'decide about alerts: export a list, import dispositions, show history',
   examples: ['review export', 'review import review.csv --apply --by "A. Meyer"'],

@@ -9,7 +9,7 @@ import { columnOrder, effects, toRosterYaml } from '../../roster/inspect/roster-
 import { codeWords } from '../../vocabulary/words.js';
 import { defineCommand, definePreparedCommand, mandatory, negated, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { meanings, shared } from '../options.js';
 import { formatTable, isForTerminal } from '../text.js';
 
@@ -58,11 +58,7 @@ const except = definePreparedCommand({
     const { findAcceptance } = await import('../../runs/settings-acceptance.js');
     const { until } = choice;
     const accepted = await acceptGaps(app, choice, await findAcceptance(app.database, { by, reason }));
-    return {
-      exitCode: exitCodes.complete,
-      document: { schema: 'nightscreen/roster-exceptions/1', until, accepted },
-      text: describeExceptions(accepted, until),
-    };
+    return toOutcome('nightscreen/roster-exceptions/1', { until, accepted }, describeExceptions(accepted, until));
   },
 });
 
@@ -87,7 +83,7 @@ function parseDay(text: string): string {
   return text;
 }
 
-export const addRosterCommand = defineCommand({
+export const command = defineCommand({
   usage: 'roster',
   description: 'inspect roster files, and accept unreadable rows for a time',
   examples: ['roster inspect crm-export.csv', 'roster except --all --until 2027-01-31 --reason late'],
@@ -236,9 +232,10 @@ export function presentInspection(inspection: FileInspection): Outcome {
       ? '\nNo configuration is printed, because more than half of the rows would be rejected: set the right columns under `columns:`.\n'
       : `\nConfiguration to paste${inspection.unknown.length === 0 ? '' : '; its comments say what to complete'}\n\n${toRosterYaml(inspection, relative(process.cwd(), inspection.path) || inspection.path).join('\n')}\n`,
   ].join('');
-  return {
-    exitCode: settings === null ? exitCodes.incomplete : exitCodes.complete,
-    document: { schema: 'nightscreen/roster-inspection/1', ...inspection },
+  return toOutcome(
+    'nightscreen/roster-inspection/1',
+    inspection,
     text,
-  };
+    settings === null ? exitCodes.incomplete : exitCodes.complete,
+  );
 }

@@ -15,6 +15,7 @@ import { codeWords } from '../../vocabulary/words.js';
 import { isScreeningKind, listableOutcomes } from '../../vocabulary.js';
 import { choice, defineDatabaseCommand, definePreparedCommand, text, withDefault } from '../command.js';
 import { exitCodes } from '../exit-code.js';
+import { toOutcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { acceptOptions, findRosterAcceptance, limitTo, shared } from '../options.js';
 import {
@@ -60,18 +61,17 @@ const show = definePreparedCommand({
     const { describeRun } = await import('../../runs/describe-run.js');
     const run = await describeRun(app, id, { list, limit, after });
     const { listed, ...facts } = run;
-    return {
-      exitCode: exitCodes.complete,
-      document: {
-        schema: 'nightscreen/run/2',
+    return toOutcome(
+      'nightscreen/run/2',
+      {
         ...facts,
         ...listed,
         controls: run.controls.map(toPublishedControl),
         watch: run.watch && toPublishedWatch(run.watch),
         becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
       },
-      text: formatRunDescription(run) + formatListed(listed, run.artifacts),
-    };
+      formatRunDescription(run) + formatListed(listed, run.artifacts),
+    );
   },
 });
 
@@ -106,11 +106,12 @@ const accept = definePreparedCommand({
     const accepted = await acceptRun(app, id, acceptance, signal);
     if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
     const { name, isAttested } = acceptance.by;
-    return {
-      exitCode: accepted.kind === 'proposed' ? exitCodes.incomplete : toExitCode(accepted.state),
-      document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
-      text: describeAccepted(accepted, name),
-    };
+    return toOutcome(
+      'nightscreen/run-accept/1',
+      { ...accepted, by: name, isAttested },
+      describeAccepted(accepted, name),
+      accepted.kind === 'proposed' ? exitCodes.incomplete : toExitCode(accepted.state),
+    );
   },
 });
 
@@ -119,7 +120,7 @@ async function requireRunId({ argument: id }: { argument: string }): Promise<voi
   parseRunId(id);
 }
 
-export const addRunsCommand = defineDatabaseCommand({
+export const command = defineDatabaseCommand({
   usage: 'runs',
   description: 'list the latest runs, newest first; show, resume or accept one',
   options: { limit: withDefault(limitTo(10_000), defaultLimit) },
@@ -132,11 +133,7 @@ export const addRunsCommand = defineDatabaseCommand({
     const listed = await listRuns(database, settings.organisation, limit);
     const restorations = await readRestorations(database);
     const missing = restorations.map((one) => `\nRestored: ${showTimes(describeRestoration(one))}.\n`).join('');
-    return {
-      exitCode: exitCodes.complete,
-      document: { schema: 'nightscreen/run-list/1', runs: listed, restorations },
-      text: formatRunList(listed) + missing,
-    };
+    return toOutcome('nightscreen/run-list/1', { runs: listed, restorations }, formatRunList(listed) + missing);
   },
 });
 

@@ -58,7 +58,7 @@ async function writeKey(file: string, key: string): Promise<void> {
   }
 }
 
-export const addSandboxCommand = defineCommand({
+export const command = defineCommand({
   usage: 'sandbox [lists...]',
   description:
     'simulate the service on this machine until a signal; searches lists (fixture JSON, OFAC folder, UN XML), by default that of the demo',

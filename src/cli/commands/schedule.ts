@@ -91,7 +91,7 @@ export function parseMetricsAddress(text: string): MetricsAddress {
   return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
 }
 
-export const addScheduleCommand = defineCommand({
+export const command = defineCommand({
   usage: 'schedule',
   description: 'run rescreen, sweep, report and the other jobs on schedule, until a signal',
   options: { metrics: parsed('<address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress) },

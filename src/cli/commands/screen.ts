@@ -9,13 +9,12 @@ import type { RunSummary } from '../../runs/run-summary.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { OpenAppContext } from '../app-context.js';
 import { definePreparedCommand, flag, text } from '../command.js';
-import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { acceptOptions, chooseRoster, findRosterAcceptance, meanings, type RosterChoice, shared } from '../options.js';
 import { formatBecauseOf, listCalls, presentNothingMarked, presentRun, toBecauseOfDocument } from '../present-run.js';
 import { formatTable, isForTerminal, type Row } from '../text.js';
 
-export const addScreenCommand = definePreparedCommand({
+export const command = definePreparedCommand({
   usage: 'screen',
   description: 'screen the customers of an imported roster',
   options: {
@@ -137,15 +136,16 @@ function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): Row
   ];
 }
 
-export const presentPreview = (preview: ScreeningPreview): Outcome => ({
-  exitCode: exitCodes.complete,
-  document: { schema: 'nightscreen/screening-preview/1', ...preview },
-  text: formatTable([
-    ['roster', `${preview.roster}, ${preview.selection} customers`],
-    ['in scope', formatCount(preview.inScope)],
-    ...describeReasons(preview.reasons),
-    ['planned', `${formatCount(preview.planned)} customers, ${formatCount(preview.reused)} of them reuse an answer`],
-    ...listCalls(preview),
-    ...describeLeftOut(preview),
-  ]),
-});
+export const presentPreview = (preview: ScreeningPreview): Outcome =>
+  toOutcome(
+    'nightscreen/screening-preview/1',
+    preview,
+    formatTable([
+      ['roster', `${preview.roster}, ${preview.selection} customers`],
+      ['in scope', formatCount(preview.inScope)],
+      ...describeReasons(preview.reasons),
+      ['planned', `${formatCount(preview.planned)} customers, ${formatCount(preview.reused)} of them reuse an answer`],
+      ...listCalls(preview),
+      ...describeLeftOut(preview),
+    ]),
+  );

@@ -4,14 +4,15 @@ import { renderCsvBatches } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
 import { countNoun } from '../../reports/text.js';
 import type { StatusExport } from '../../runs/status.js';
-import type { CustomerStatus } from '../../store/customers/webhooks.js';
+import type { CustomerStatus } from '../../store/customers/states.js';
 import { customerStates } from '../../vocabulary.js';
 import { defineDatabaseCommand, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
+import { toOutcome } from '../invocation.js';
 import { meanings, parseInstant, shared } from '../options.js';
 import { describeGap, describeStates } from '../text.js';
 
-export const addStatusCommand = defineDatabaseCommand({
+export const command = defineDatabaseCommand({
   usage: 'status',
   description:
     'one row for each customer: state, since when, until when; CSV, or JSON with --json or for a file .json. Exit code 3 unless all are screened',
@@ -43,11 +44,12 @@ export const addStatusCommand = defineDatabaseCommand({
     }
     const counts = sums.inScope === 0 ? '' : `in scope: ${describeStates(sums.states)}\n`;
     const format = isJson ? 'json' : 'csv';
-    return {
+    return toOutcome(
+      'nightscreen/status-export/1',
+      { file, format, neverImported, ...sums },
+      `${countNoun(sums.exported, 'customer')}: ${file}\n${counts}${gap === null ? '' : `${gap}\n`}`,
       exitCode,
-      document: { schema: 'nightscreen/status-export/1', file, format, neverImported, ...sums },
-      text: `${countNoun(sums.exported, 'customer')}: ${file}\n${counts}${gap === null ? '' : `${gap}\n`}`,
-    };
+    );
   },
 });
 

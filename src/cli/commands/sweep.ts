@@ -33,7 +33,7 @@ const history = defineDatabaseCommand({
   },
 });
 
-export const addSweepCommand = defineDatabaseCommand({
+export const command = defineDatabaseCommand({
   usage: 'sweep',
   description: 'read all dossiers of the service and report what changed',
   options: { report: shared.report, dirty: shared.dirty },

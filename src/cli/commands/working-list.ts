@@ -13,7 +13,7 @@ import { describeDisposition } from '../../vocabulary/words.js';
 import type { RunMode } from '../../vocabulary.js';
 import { definePreparedCommand, flag, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Invocation, Outcome } from '../invocation.js';
+import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { meanings, shared } from '../options.js';
 import { findCurrentUser, findUserName } from '../process.js';
@@ -145,22 +145,15 @@ function presentExport(
   const ofAccounts = hasAlerts && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
   const howTo = [hasAlerts && toDecide, hasDiscrepancies && toAccept].filter(Boolean).join('; ');
   const elsewhere = `${counted} of reconciliation in a list of their own: nightscreen review export --discrepancies --out discrepancies.csv${config}\n`;
-  return {
-    exitCode: exitCodes.complete,
-    document: {
-      schema: 'nightscreen/review-export/1',
-      sheetId,
-      alerts: shown,
-      leftOut,
-      discrepancies: hasDiscrepancies ? discrepancies.count : 0,
-      file,
-    },
-    text: [
+  return toOutcome(
+    'nightscreen/review-export/1',
+    { sheetId, alerts: shown, leftOut, discrepancies: hasDiscrepancies ? discrepancies.count : 0, file },
+    [
       `${written.filter(Boolean).join(' and ')}: ${file}\n${ofAccounts}${notice}`,
       `fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}${config}\n`,
       hasDiscrepancies || discrepancies.count === 0 ? '' : elsewhere,
     ].join(''),
-  };
+  );
 }
 
 interface ImportResult {
@@ -266,10 +259,9 @@ export function presentImportedDecisions(
   const result = { isApplied, wasApplied, hasNew: stored > 0, refused: bad.length, storing };
   const waiting = (isApplied ? proposed.length + acceptanceProposed : 0) + proposedAlready.length;
   const accepting = imported.discrepancies?.rows.map(({ row }) => row) ?? [];
-  return {
-    exitCode: toImportExitCode(result),
-    document: {
-      schema: 'nightscreen/review-import/1',
+  return toOutcome(
+    'nightscreen/review-import/1',
+    {
       isApplied,
       decided: decided.length,
       proposed: proposed.length,
@@ -284,14 +276,15 @@ export function presentImportedDecisions(
       faulty,
       discrepancies: acceptances,
     },
-    text: [
+    [
       formatTable(counts),
       formatLines([...bad, ...replaced]),
       formatUnread(unread),
       formatEncoding(guessedEncoding, [...decided, ...proposed, ...approved, ...sameAlready, ...accepting]),
       `\n${describeImport(result, describePending(waiting))}\n`,
     ].join(''),
-  };
+    toImportExitCode(result),
+  );
 }
 
 function describePending(count: number): string {
@@ -418,18 +411,10 @@ export function presentLegacy(
     refused: untaken.length,
     storing,
   };
-  return {
-    exitCode: toImportExitCode(result),
-    document: {
-      schema: 'nightscreen/review-import-legacy/1',
-      isApplied,
-      counts,
-      untaken: listed,
-      unread,
-      guessedEncoding,
-      file: untaken.length === 0 ? null : unmatched,
-    },
-    text: [
+  return toOutcome(
+    'nightscreen/review-import-legacy/1',
+    { isApplied, counts, untaken: listed, unread, guessedEncoding, file: untaken.length === 0 ? null : unmatched },
+    [
       formatTable(table),
       formatLines(lines),
       more > 0 ? `and ${countNoun(more, 'row')} more\n` : '',
@@ -441,5 +426,6 @@ export function presentLegacy(
       ),
       `\n${describeImport(result)}\n`,
     ].join(''),
-  };
+    toImportExitCode(result),
+  );
 }

@@ -6,9 +6,10 @@ import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
-import { buildAppContext, type OpenAppContext } from '../app-context.js';
+import { buildAppContext } from '../app-context.js';
 import type { Invocation } from '../invocation.js';
 import { type Measuring, measureInto } from '../measuring.js';
+import { locateDatabase, withDatabase } from '../open-database.js';
 import { version, within } from '../process.js';
 import { withAppContext } from '../session.js';
 import { look } from '../watchdog.js';
@@ -35,9 +36,8 @@ export async function startMonitoring(
   if (server) logger.info({ port: server.port }, 'metrics_served');
   // On Postgres separate connections read the figures.
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const measured: Measuring = isEmbedded
-    ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
-    : { ...measuring, refresh: async () => true };
+  const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async () => {};
+  const measured: Measuring = { ...measuring, refresh };
   const inner = { ...invocation, measuring: measured };
   const first = isEmbedded && address !== null ? readFirst(inner, complain) : Promise.resolve();
   const looking = first.then(() => keepLooking(inner, logger, clock));
@@ -47,7 +47,6 @@ export async function startMonitoring(
     stop: async (): Promise<void> => {
       await Promise.race([looking, clock.sleep(mostAtStopMs)]);
       await server?.stop();
-      await health.close();
     },
   };
 }
@@ -89,86 +88,56 @@ const answerLimitMs = 5_000;
 const openLimitMs = 30_000;
 /** A query that hangs for longer is abandoned with its connection. */
 const queryTimeoutMs = 120_000;
-/** A stopping process does not wait for a hanging database. */
-const closeLimitMs = 1_000;
 
 /**
- * Answers from figures that are read in the background: on Postgres by separate connections, at most once a minute; on the embedded database,
- * which has one owner at a time, by each job before it ends. `close` frees the connections.
+ * Answers from figures that are read in the background: on Postgres at most once a minute, each time by a connection of its own; on the embedded
+ * database, which has one owner at a time, by each job before it ends.
  */
 export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean) {
   const { metrics } = measuring;
-  const own = config.secret('DATABASE_URL') === undefined ? null : openOwn(config, measuring);
+  const isEmbedded = config.secret('DATABASE_URL') === undefined;
+  const read = nowAndThen(() => readFigures(config, measuring));
   let isFirst = true;
+  /** Reads the figures again, unless they are recent or the jobs read them. Never throws. */
+  const freshen = async (): Promise<void> => (isEmbedded ? undefined : read());
   return {
+    freshen,
     write: async () => {
-      const freshening = own?.freshen();
+      const freshening = freshen();
       // Only the first request waits for figures; later ones are read in the background.
-      if (isFirst && freshening) await within(answerLimitMs, freshening).catch(ignore);
+      if (isFirst) await within(answerLimitMs, freshening).catch(ignore);
       isFirst = false;
       return { text: await metrics.write(), contentType: metrics.contentType };
     },
     readiness: async () => {
-      const database = own === null ? 'embedded, opened by each job' : await own.describe();
+      const database = isEmbedded ? 'embedded, opened by each job' : await describeServer(config);
       const scheduler = isStopping() ? 'stopping' : 'running';
-      const isReachable = own === null || database === 'reachable, schema up to date';
+      const isReachable = isEmbedded || database === reachable;
       return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
     },
-    /** Reads the figures again, unless they are recent or the jobs read them. Never throws. */
-    freshen: async () => own?.freshen(),
-    close: async () => own?.close(),
   };
 }
 
-function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
-  let opened: Promise<OpenAppContext> | null = null;
-  let refreshing: Promise<void> | null = null;
-  const open = (): Promise<OpenAppContext> => {
-    opened ??= buildAppContext({ config, command: 'schedule: metrics', emit: () => {}, queryTimeoutMs });
-    return opened;
-  };
-  /** The next call opens a new connection; a hanging one is closed when it answers. */
-  const forget = (): void => {
-    opened?.then((app) => app.close()).catch(ignore);
-    opened = null;
-  };
-  const read = nowAndThen(async (): Promise<void> => {
-    try {
-      if (await refresh(await within(openLimitMs, open()))) return;
-    } catch (error) {
-      noteUnreadable(error);
-    }
-    forget();
-  }, undefined);
-  const freshen = (): Promise<void> => {
-    refreshing ??= read().finally(() => {
-      refreshing = null;
-    });
-    return refreshing;
-  };
-  return {
-    freshen,
-    describe: async (): Promise<string> => {
-      const { pendingMigrations } = await import('../../store/database/migrate.js');
-      const look = async (): Promise<string> => {
-        const { database } = await open();
-        const pending = await pendingMigrations(database);
-        return pending.length === 0 ? 'reachable, schema up to date' : `${pending.length} migrations are pending`;
-      };
-      const looking = look().catch(() => {
-        forget();
-        return 'unreachable';
-      });
-      return within(answerLimitMs, looking).catch(() => `no answer within ${answerLimitMs} ms`);
-    },
-    close: async (): Promise<void> => {
-      const closing = async (): Promise<void> => {
-        await refreshing;
-        await (await opened)?.close();
-      };
-      await within(closeLimitMs, closing()).catch(ignore);
-    },
-  };
+/** Reads the figures by a connection of its own. A hanging one is not waited for: it is closed when it answers. */
+async function readFigures(config: Config, { refresh, noteUnreadable }: Measuring): Promise<void> {
+  const opening = buildAppContext({ config, command: 'schedule: metrics', emit: () => {}, queryTimeoutMs });
+  try {
+    await refresh(await within(openLimitMs, opening));
+  } catch (error) {
+    noteUnreadable(error);
+  }
+  opening.then((app) => app.close()).catch(ignore);
+}
+
+const reachable = 'reachable, schema up to date';
+
+async function describeServer(config: Config): Promise<string> {
+  const { pendingMigrations } = await import('../../store/database/migrate.js');
+  const looking = withDatabase(locateDatabase(config), 'schedule: metrics', { isBrief: true }, pendingMigrations).then(
+    ({ length }) => (length === 0 ? reachable : `${length} migrations are pending`),
+    () => 'unreachable',
+  );
+  return within(answerLimitMs, looking).catch(() => `no answer within ${answerLimitMs} ms`);
 }
 
 function ignore(): void {}
@@ -240,20 +209,20 @@ const leastRestMs = 60_000;
 /** The rest after a reading, as a multiple of its duration. */
 const restShare = 20;
 
-/** Work that is skipped, with `otherwise` as its result, until the rest after its last call is over. */
-function nowAndThen<Given extends readonly unknown[], Result>(
-  work: (...given: Given) => Promise<Result>,
-  otherwise: Result,
-): (...given: Given) => Promise<Result> {
+/** Work that is skipped until the rest after its last call is over; calls meanwhile share it. The work never throws. */
+function nowAndThen<Given extends readonly unknown[]>(work: (...given: Given) => Promise<void>) {
   let restUntilMs = 0;
-  return async (...given) => {
+  let underWay: Promise<void> | null = null;
+  const workOnce = async (...given: Given): Promise<void> => {
     const begunMs = performance.now();
-    if (begunMs < restUntilMs) return otherwise;
-    try {
-      return await work(...given);
-    } finally {
-      const endedMs = performance.now();
-      restUntilMs = endedMs + Math.max(leastRestMs, (endedMs - begunMs) * restShare);
-    }
+    await work(...given);
+    const endedMs = performance.now();
+    restUntilMs = endedMs + Math.max(leastRestMs, (endedMs - begunMs) * restShare);
+    underWay = null;
+  };
+  return async (...given: Given): Promise<void> => {
+    if (performance.now() < restUntilMs) return;
+    underWay ??= workOnce(...given);
+    await underWay;
   };
 }

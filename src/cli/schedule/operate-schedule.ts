@@ -16,8 +16,7 @@ import {
   resumeSchedule,
   type SchedulePause,
 } from '../../store/operations/jobs.js';
-import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';
 import { formatTable, toMinute } from '../text.js';
 
@@ -129,25 +128,22 @@ export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean, 
     ...(hasRosters ? [] : ['no roster is configured, so no customer is screened']),
     ...jobs.flatMap(listRemarks),
   ];
-  return {
-    exitCode: exitCodes.complete,
-    document: { schema: 'nightscreen/schedule-state/1', jobs, pause },
-    text: [
+  return toOutcome(
+    'nightscreen/schedule-state/1',
+    { jobs, pause },
+    [
       jobs.length === 0 ? '' : formatTable([head, ...jobs.map(toRow)]),
       ...(remarks.length > 0 ? [`\n${remarks.join('\n')}\n`] : []),
     ].join(''),
-  };
+  );
 }
 
 const dayMs = 86_400_000;
 /** A longer pause would hide that no customer is screened. */
 const longestPauseMs = 7 * dayMs;
 
-const say = (document: Record<string, unknown>, text: string): Outcome => ({
-  exitCode: exitCodes.complete,
-  document: { schema: 'nightscreen/schedule-control/1', ...document },
-  text: `${text}\n`,
-});
+const say = (document: Record<string, unknown>, text: string): Outcome =>
+  toOutcome('nightscreen/schedule-control/1', document, `${text}\n`);
 
 /** Requests that the process of a job ends it; throws ConfigError when the job is not running. */
 export async function cancelJob(app: AppContext, job: string): Promise<Outcome> {

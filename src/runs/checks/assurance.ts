@@ -15,7 +15,7 @@ import { priceCalls } from '../preview.js';
 import { describeRunAs } from '../run-reference.js';
 import { toExitCode } from '../run-summary.js';
 import { saveAnswer } from '../screening/commit.js';
-import { retryUntilDeadline, type WaitPolicy, watchOutage } from '../screening/outages.js';
+import { OutageWatch, retryUntilDeadline, type WaitPolicy } from '../screening/outages.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
 import { searchUnplanned } from '../screening/search-task.js';
 import {
@@ -70,7 +70,7 @@ export async function runAssurance(
   const runId = await withLease(app, toLeaseKey('assure', organisation.name), signal, (held) =>
     withRun(app, held, request, async (session) => {
       await storeSample(session, options);
-      const outage = watchOutage(app, client, startedAt);
+      const outage = new OutageWatch(app, client, startedAt);
       const waitPolicy = { clock: app.clock, outage, signal: session.signal };
       const halted = await measure(session, waitPolicy)
         .catch(requireHalt)

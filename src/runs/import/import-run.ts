@@ -4,6 +4,7 @@ import type { RosterAcceptanceFacts } from '../../reports/list-facts.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
+import { judgeCustomers } from '../../store/customers/states.js';
 import { DatabaseError } from '../../store/database/database.js';
 import { computeRunSums } from '../../store/night/run-sums.js';
 import type { SnapshotCounts } from '../../store/roster/figures.js';
@@ -190,6 +191,8 @@ async function importSnapshot(
   await besideRequests(session, origin, compared.plain, async (requests) => {
     await session.write(async (transaction) => {
       await mergeSnapshot(transaction, origin, compared, requests);
+      const everyCustomer = { rosterId, accountId: null, customerIds: null };
+      await judgeCustomers(transaction, everyCustomer, { withNew: false, now: rule.importedAt });
       if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
       await setRunStage(transaction, run.runId, 'imported');
       progress.isWritten = true;

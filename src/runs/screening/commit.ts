@@ -19,6 +19,7 @@ import {
   saveNextStates,
 } from '../../store/night/screenings.js';
 import type { Organisation } from '../../store/organisations.js';
+import type { RunSettings } from '../app-context.js';
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import type { WatchedAccount } from './monitoring.js';
@@ -55,14 +56,17 @@ interface PartyAnswer {
   known: PartyStateRow | undefined;
 }
 
-/** Computes the changes of these answers; each party is compared with its own last state on the account. */
+/**
+ * Computes the changes of these answers, and what they make of states where that is more than a new date. Each party is compared with its own
+ * last state on the account.
+ */
 async function assessAnswers(
   transaction: Queryable,
-  session: RunSession,
+  { app }: RunSession,
   account: WatchedAccount,
   { answered, known }: { answered: readonly AnsweredTask[]; known: ReadonlyMap<number, PartyStateRow> },
 ) {
-  const { settings, settingsDigest } = session.app;
+  const { settings, settingsDigest } = app;
   const answers = answered.flatMap(({ task, responseId, matchSet }) =>
     task.parties.map(
       ({ partyId, customerVersion }): PartyAnswer => ({
@@ -74,54 +78,64 @@ async function assessAnswers(
   );
   // An answer identical to the stored one changes nothing. Most answers are.
   const others = answers.filter((answer) => !isSame(answer));
+  const facts = await readComparisonFacts(transaction, account, others);
+  const assessed = answers.map((answer) =>
+    isSame(answer)
+      ? { answer, changes: [], reportedScores: {}, unreturned: [], ...answer.known }
+      : { answer, ...compareAnswer(answer, facts, settings.changes) },
+  );
+  return {
+    events: assessed.flatMap(({ answer, changes }) => {
+      const { partyId, customerVersion } = answer.party;
+      const former = answer.known?.customerVersion ?? customerVersion;
+      const formerCustomerVersion = former === customerVersion ? null : former;
+      return changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change }));
+    }),
+    states: assessed.flatMap(({ answer, reportedScores, unreturned }) => {
+      const { party, matchSet, known } = answer;
+      const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
+      return isSame(answer) && isSameState(state, known) ? [] : [state];
+    }),
+  };
+}
+
+/** Reads what a comparison needs: the former matches, the facts of the parties, and the matches that people have confirmed. */
+async function readComparisonFacts(
+  transaction: Queryable,
+  { accountId }: WatchedAccount,
+  answers: readonly PartyAnswer[],
+) {
   // A confirmed match is urgent, and the record may be read differently, only after a change of the customer's record.
-  const ofChanged = others.filter(({ party, known }) => known && known.customerVersion !== party.customerVersion);
-  const [knownSets, { parties, confirmed, said }] = await Promise.all([
-    readMatchSets(
-      transaction,
-      others.flatMap(({ known }) => known?.responseId ?? []),
-    ),
-    readAssessedParties(transaction, account.accountId, {
+  const ofChanged = answers.filter(({ party, known }) => known && known.customerVersion !== party.customerVersion);
+  const knownIds = answers.flatMap(({ known }) => known?.responseId ?? []);
+  const [knownSets, assessed] = await Promise.all([
+    readMatchSets(transaction, knownIds),
+    readAssessedParties(transaction, accountId, {
       // Most first screenings have no match, so no facts are needed.
-      parties: others.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
+      parties: answers.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
       confirmed: ofChanged.map(({ party }) => party.partyId),
       said: ofChanged.flatMap(({ party, known }) => (known ? [party, known] : [])),
     }),
   ]);
+  return { knownSets, ...assessed };
+}
+
+/** Compares the answer of a party with its known one, if it has one. */
+function compareAnswer(
+  { party, matchSet, known }: PartyAnswer,
+  { knownSets, parties, confirmed, said }: Awaited<ReturnType<typeof readComparisonFacts>>,
+  settings: RunSettings['changes'],
+) {
   const withSaid = <Origin extends AnsweredParty>(origin: Origin): Origin & Pick<AnswerOrigin, 'said'> => ({
     ...origin,
     said: said.get(`${origin.partyId}/${origin.customerVersion}`),
   });
-  const assessAnswer = ({ party, matchSet, known }: PartyAnswer) => {
-    const before = known && knownSets.get(known.responseId);
-    const { removed, ...facts } = parties.get(party.partyId) ?? nobody;
-    const trueMatchIds = confirmed.get(party.partyId) ?? new Set<string>();
-    const knownAnswer =
-      known && before ? { ...known, matches: before.matches, removed, origin: withSaid(known), trueMatchIds } : null;
-    return detectChanges(knownAnswer, { matchSet, origin: withSaid(party), party: facts }, settings.changes);
-  };
-  const assessed = answers.map((answer) => {
-    const { party, matchSet, known } = answer;
-    const isUnchanged = isSame(answer);
-    const { changes, ...next } = isUnchanged
-      ? { changes: [], reportedScores: {}, unreturned: [], ...known }
-      : assessAnswer(answer);
-    const { partyId, customerVersion } = party;
-    const former = known?.customerVersion ?? customerVersion;
-    const formerCustomerVersion = former === customerVersion ? null : former;
-    const { reportedScores, unreturned } = next;
-    const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
-    return {
-      events: changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change })),
-      state,
-      isNew: !isUnchanged || !isSameState(state, known),
-    };
-  });
-  return {
-    events: assessed.flatMap(({ events }) => events),
-    /** What the answers make of states, where that is more than a new date. */
-    states: assessed.flatMap(({ state, isNew }) => (isNew ? [state] : [])),
-  };
+  const { removed, ...facts } = parties.get(party.partyId) ?? nobody;
+  const trueMatchIds = confirmed.get(party.partyId) ?? new Set<string>();
+  const before = known && knownSets.get(known.responseId);
+  const knownAnswer =
+    known && before ? { ...known, matches: before.matches, removed, origin: withSaid(known), trueMatchIds } : null;
+  return detectChanges(knownAnswer, { matchSet, origin: withSaid(party), party: facts }, settings);
 }
 
 const isSame = ({ known, party, matchSet }: PartyAnswer): boolean =>

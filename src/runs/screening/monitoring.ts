@@ -6,6 +6,7 @@ import {
   type RunFindings,
   readChangeVolume,
   readFormerFindings,
+  saveRunWatch,
 } from '../../store/night/run-health.js';
 import type { RunSums } from '../../store/night/run-sums.js';
 import type { Account } from '../../store/organisations.js';
@@ -19,16 +20,27 @@ const mostUnscreened = 0.01;
 
 /**
  * Compares the findings of a run, and the share of changed service data, with the last 14 comparable runs of its roster
- * and account. A run that stopped, failed a control search, or searched chosen customers only, is not comparable and
- * not assessed. A flagged run stays comparable, so that a lasting change is usual after 8 runs.
+ * and account, and stores the result. A run that is not whole (it stopped, failed a control search, or is held), or that
+ * searched chosen customers only, is not comparable and not assessed. A flagged run stays comparable, so that a lasting
+ * change is usual after 8 runs.
  */
-export async function assessFindings(
+export async function watchService(
+  transaction: Queryable,
+  run: Pick<RunRow, 'runId' | 'selection'>,
+  { listCap, ...end }: Parameters<typeof assessFindings>[2] & Pick<WatchFacts, 'listCap'>,
+): Promise<WatchFacts> {
+  const assessed = await assessFindings(transaction, run, end);
+  await saveRunWatch(transaction, run.runId, { ...assessed, listCap });
+  return { rates: assessed.rates, volume: assessed.volume, listCap };
+}
+
+async function assessFindings(
   transaction: Queryable,
   { runId, selection }: Pick<RunRow, 'runId' | 'selection'>,
-  { counts }: RunSums,
-  { answersByLength: _, ...held }: AnswerFindings,
-  hasEnded: boolean,
+  { sums, findings: answers, isWhole: hasEnded }: { sums: RunSums; findings: AnswerFindings; isWhole: boolean },
 ): Promise<{ findings: RunFindings; isComparable: boolean } & Pick<WatchFacts, 'rates' | 'volume'>> {
+  const { counts } = sums;
+  const { answersByLength: _, ...held } = answers;
   const findings = { screened: counts.screened, ...held, ...(await readChangeVolume(transaction, runId)) };
   const isWhole = hasEnded && (selection === 'due' || selection === 'all');
   const unscreened = counts.failed + counts.remaining;

@@ -6,95 +6,106 @@ import { RunHalted, toSignalHalt } from '../halt.js';
 // A shorter pause is no outage.
 const longPauseMs = 60_000;
 
-/** Watches whether the service answers, and ends the run after `run.deadline`. */
-export interface OutageWatch {
-  /** Aborted with RunHalted `outage` when the deadline of the outage has passed. */
-  readonly signal: AbortSignal;
-  /** Notes an outage; the first note of each outage emits a warning with the deadline. */
-  noteOutage(because: string): void;
-  /** Notes an answer. With `operation` it counts only when the client does not report an outage of that operation. */
-  noteAnswer(operation?: string): void;
+/**
+ * Watches whether the service answers, and ends the run after `run.deadline`. `signal` is aborted with RunHalted `outage` when the deadline of an
+ * outage has passed.
+ */
+export class OutageWatch {
+  readonly #app: Pick<AppContext, 'clock' | 'settings' | 'emit'>;
+  readonly #startedAt: Date;
+  readonly #halting = new AbortController();
+  /** The operations that the client reports as out of reach. */
+  readonly #givenUp = new Set<string>();
+  readonly #leave: () => void;
+  #runId: string | null = null;
+  #waiting: { since: Date; deadline: Date; timer: AbortController; isReported: boolean } | undefined;
+
+  /** Watches a run that began at `startedAt`. */
+  constructor(app: AppContext, client: Client, startedAt: Date) {
+    this.#app = app;
+    this.#startedAt = startedAt;
+    this.#leave = client.listen((event) => {
+      if (event.kind === 'outage_began') {
+        this.#givenUp.add(event.operation);
+        this.noteOutage(`the service is out of reach (${event.operation})`);
+      }
+      if (event.kind === 'outage_ended') {
+        this.#givenUp.delete(event.operation);
+        this.#endWait();
+      }
+      if (event.kind === 'paused' && event.pauseMs >= longPauseMs) this.#notePause(event.pauseMs);
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#halting.signal;
+  }
+
   /** Later warnings name this run. */
-  nameRun(runId: string): void;
-  close(): void;
-}
+  nameRun(runId: string): void {
+    this.#runId = runId;
+  }
 
-/** Starts the watch of a run that began at `startedAt`; `run.deadline` limits the wait. */
-export function watchOutage({ clock, settings, emit }: AppContext, client: Client, startedAt: Date): OutageWatch {
-  const halting = new AbortController();
-  const givenUp = new Set<string>();
-  let runId: string | null = null;
-  let waiting: { since: Date; deadline: Date; timer: AbortController; isReported: boolean } | undefined;
-
-  const warn = (code: string, message: string): void => emit({ kind: 'warning', runId, code, message });
-  const halt = (why: string): void => {
-    const message = `${why}, and run.deadline (${settings.run.deadline}) allows no longer wait`;
-    halting.abort(new RunHalted('outage', message));
-  };
-  const beginWait = (): NonNullable<typeof waiting> => {
-    if (waiting) return waiting;
-    const since = clock.now();
-    const begun = {
-      since,
-      deadline: findDeadline(settings, startedAt, since),
-      timer: new AbortController(),
-      isReported: false,
-    };
-    waiting = begun;
-    const give = (): void => halt(`the service is out of reach since ${since.toISOString()}`);
-    const leftMs = begun.deadline.getTime() - since.getTime();
-    // Immediately, not by a timer, so that no request is sent in between.
-    if (leftMs <= 0) give();
-    else clock.sleep(leftMs, begun.timer.signal).then(give, () => undefined);
-    return begun;
-  };
-  const noteOutage = (because: string): void => {
-    const wait = beginWait();
-    if (wait.isReported || halting.signal.aborted) return;
+  /** Notes an outage; the first note of each outage emits a warning with the deadline. */
+  noteOutage(because: string): void {
+    const wait = this.#beginWait();
+    if (wait.isReported || this.signal.aborted) return;
     wait.isReported = true;
-    warn('waiting_for_service', `${because}; the run waits until ${wait.deadline.toISOString()} (run.deadline)`);
-  };
-  const notePause = (pauseMs: number): void => {
-    const { deadline } = beginWait();
-    const until = new Date(clock.now().getTime() + pauseMs);
+    const until = wait.deadline.toISOString();
+    this.#warn('waiting_for_service', `${because}; the run waits until ${until} (run.deadline)`);
+  }
+
+  /** Notes an answer. With `operation` it counts only when the client does not report an outage of that operation. */
+  noteAnswer(operation?: string): void {
+    if (operation === undefined || !this.#givenUp.has(operation)) this.#endWait();
+  }
+
+  close(): void {
+    this.#leave();
+    this.#waiting?.timer.abort();
+  }
+
+  #notePause(pauseMs: number): void {
+    const { deadline } = this.#beginWait();
+    const until = new Date(this.#app.clock.now().getTime() + pauseMs);
     const asked = `the service requests a pause until ${until.toISOString()}`;
     // A pause beyond the deadline is not waited for.
-    if (until > deadline) halt(asked);
-    else warn('waiting_for_service', `${asked}; the run continues then`);
-  };
-  const endWait = (): void => {
-    if (waiting === undefined) return;
-    const { since, timer, isReported } = waiting;
+    if (until > deadline) this.#halt(asked);
+    else this.#warn('waiting_for_service', `${asked}; the run continues then`);
+  }
+
+  #beginWait() {
+    if (this.#waiting) return this.#waiting;
+    const { clock, settings } = this.#app;
+    const since = clock.now();
+    const deadline = findDeadline(settings, this.#startedAt, since);
+    const timer = new AbortController();
+    this.#waiting = { since, deadline, timer, isReported: false };
+    const halt = (): void => this.#halt(`the service is out of reach since ${since.toISOString()}`);
+    const leftMs = deadline.getTime() - since.getTime();
+    // Immediately, not by a timer, so that no request is sent in between.
+    if (leftMs <= 0) halt();
+    else clock.sleep(leftMs, timer.signal).then(halt, () => undefined);
+    return this.#waiting;
+  }
+
+  #endWait(): void {
+    if (this.#waiting === undefined) return;
+    const { since, timer, isReported } = this.#waiting;
     timer.abort();
-    waiting = undefined;
-    const lastedMs = clock.now().getTime() - since.getTime();
-    if (isReported) warn('service_is_back', `the service answers again after ${Math.round(lastedMs / 1_000)} s`);
-  };
-  const leave = client.listen((event) => {
-    if (event.kind === 'outage_began') {
-      givenUp.add(event.operation);
-      noteOutage(`the service is out of reach (${event.operation})`);
-    }
-    if (event.kind === 'outage_ended') {
-      givenUp.delete(event.operation);
-      endWait();
-    }
-    if (event.kind === 'paused' && event.pauseMs >= longPauseMs) notePause(event.pauseMs);
-  });
-  return {
-    signal: halting.signal,
-    noteOutage,
-    noteAnswer: (operation) => {
-      if (operation === undefined || !givenUp.has(operation)) endWait();
-    },
-    nameRun: (name) => {
-      runId = name;
-    },
-    close: () => {
-      leave();
-      waiting?.timer.abort();
-    },
-  };
+    this.#waiting = undefined;
+    const lastedMs = this.#app.clock.now().getTime() - since.getTime();
+    if (isReported) this.#warn('service_is_back', `the service answers again after ${Math.round(lastedMs / 1_000)} s`);
+  }
+
+  #halt(why: string): void {
+    const message = `${why}, and run.deadline (${this.#app.settings.run.deadline}) allows no longer wait`;
+    this.#halting.abort(new RunHalted('outage', message));
+  }
+
+  #warn(code: string, message: string): void {
+    this.#app.emit({ kind: 'warning', runId: this.#runId, code, message });
+  }
 }
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -2,6 +2,7 @@ import { countNoun, describeSpan } from '../../reports/text.js';
 import { toDurationMs } from '../../roster/duration.js';
 import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
+import { judgeCustomers, readPlannedCustomers } from '../../store/customers/states.js';
 import { type Queryable, takeWorkMemory } from '../../store/database/database.js';
 import { countUnproven } from '../../store/night/apply-answers.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/night/ledger.js';
@@ -12,7 +13,7 @@ import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { noteWebhooks, recordStates } from '../status.js';
+import { noteWebhooks } from '../status.js';
 
 /** Whether the settings limit the number of searches. */
 export const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
@@ -183,7 +184,7 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
     await takeWorkMemory(app.database, transaction, '64MB');
     const { input } = await toPlanInput(app, transaction, request, run.runId);
     const stored = await storePlan(transaction, run.runId, input, toCadence(app.settings.screening));
-    await recordStates(transaction, session, 'planned');
+    await judgePlanned(transaction, session, request);
     return stored;
   });
   await refreshRunStatistics(app.database, run.runId);
@@ -191,6 +192,16 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   app.emit({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope, planned, searches, ...reasons } });
   warnOfLongNight(session, searches);
   return counts;
+}
+
+/** Records whose screening has expired, or no longer counts, since the states were last judged. */
+async function judgePlanned(
+  transaction: Queryable,
+  { app, run }: RunSession,
+  { rosterId, accountId, selection }: PlanRequest,
+): Promise<void> {
+  const customerIds = selection === 'dirty' ? await readPlannedCustomers(transaction, run.runId) : null;
+  await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: false, now: app.clock.now() });
 }
 
 /** As `planScreenings` does, for what a resumed run still has to search. */

@@ -1,5 +1,5 @@
 import { countNoun } from '../../reports/text.js';
-import { describeFailed } from '../../runs/run-summary.js';
+import { describeFailed } from '../../runs/screening/verdict.js';
 import { type AheadFacts, type FailingFacts, findSame, type Incident } from '../../store/operations/incidents.js';
 import type { JobRun } from '../../store/operations/jobs.js';
 import type { NightFacts, Nights, RunningFacts } from '../../store/operations/watch-facts.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Bindings, type Database, findRow, openBindings, type Queryable } from '../database/database.js';
+import { type Bindings, openBindings, type Queryable } from '../database/database.js';
 import { gapsSql, type PlanInput } from '../night/plan-sql.js';
 import { toSqlList } from '../row-shapes.js';
 
@@ -31,50 +31,41 @@ const uncoveredRow = z.object({
 
 const hourMs = 3_600_000;
 
-/** Reads from the view `customer_standing` as of an instant, on an account and with the screening frequency of each tier. */
-function assessedBy<Row>(
-  database: Database,
-  { accountId, tiers }: PlanInput,
-  read: (transaction: Queryable) => Promise<Row>,
-): Promise<Row> {
-  const hours = Object.fromEntries(tiers.map(({ tier: name, cadenceMs }) => [name, cadenceMs / hourMs]));
-  return database.transaction(async (transaction) => {
-    await transaction.execute(
-      `select set_config('nightscreen.status_at', $1, true), set_config('nightscreen.status_account', $2, true),
-         set_config('nightscreen.status_hours', $3, true)`,
-      // No account has the number 0, so that no customer counts as screened.
-      [tiers[0]?.assessedAt.toISOString() ?? '', String(accountId ?? 0), JSON.stringify(hours)],
-    );
-    return read(transaction);
-  });
-}
-
 /**
- * SQL: each customer in scope once, with the worst status and state of its parties (the view `customer_standing`) and the reason of its last
- * failure in the roster's last three plans.
+ * SQL: each customer in scope once (`covered`) at the moment of the input, on its account and with its screening frequencies: the status and
+ * state of the customer, and why its last search failed.
  */
-function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
-  const rosterId = bind(input.rosterId, 'bigint');
+function coveredCustomersSql({ bind }: Bindings, { rosterId, accountId, tiers }: PlanInput): string {
+  const roster = bind(rosterId, 'bigint');
+  const hours = bind(
+    JSON.stringify(Object.fromEntries(tiers.map((one) => [one.tier, one.cadenceMs / hourMs]))),
+    'text',
+  );
+  const moment = bind(tiers[0]?.assessedAt, 'timestamptz');
+  const isOnAccount = accountId === null ? 'is null' : `= ${bind(accountId, 'bigint')}`;
   return `
-  failure as (
-    select * from last_failures(${rosterId}, ${bind(input.accountId, 'bigint')})
-  ),
   covered as (
-    select current_status.reference, current_status.risk_tier as tier, current_status.state, current_status.as_of as screened_at,
+    select standing.reference, standing.risk_tier as tier, state_by(standing.last_state, now.reason) as state, standing.as_of as screened_at,
       case
-        when current_status.reason is null then 'valid'
-        when current_status.reason = 'expired' then 'overdue'
-        when current_status.reason in ('never', 'changed', 'unproven') then current_status.reason
-        when current_status.as_of is null then 'never'
+        when now.reason is null then 'valid'
+        when now.reason = 'expired' then 'overdue'
+        when now.reason in ('never', 'changed', 'unproven') then now.reason
         else 'unreadable'
       end as status,
       case
-        when current_status.reason in ('never', 'changed', 'expired', 'unproven') then failure.reason
-        else coalesce(current_status.reason, failure.reason)
+        when now.reason is null or now.reason in ('never', 'changed', 'expired', 'unproven')
+          then case when standing.has_failed then standing.because end
+        else now.reason
       end as failed_because
-    from customer_standing current_status
-    left join failure on failure.customer_id = current_status.customer_id
-    where current_status.roster_id = ${rosterId} and current_status.in_scope
+    from customer_standing standing
+    cross join lateral (
+      select reason_at(
+        standing.reason, standing.as_of, standing.latest_at, to_cadence(${hours}::jsonb, standing.risk_tier), ${moment}
+      ) as reason
+    ) now
+    where standing.roster_id = ${roster} and standing.account_id ${isOnAccount} and standing.in_scope
+    union all
+    select reference, 'high', 'not_screened', null, 'never', reason from unaccepted_customer where roster_id = ${roster}
   )`;
 }
 
@@ -82,176 +73,21 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
  * Counts the customers in scope of a roster by tier, status, state and last failure, and lists `list` of those without a valid screening, the
  * worst first: never screened, then unreadable, then changed, then by age.
  */
-export async function readCoverage(database: Database, input: PlanInput, list = 0) {
-  const groups = (await findNotedGroups(database, input)) ?? (await countCovered(database, input));
+export async function readCoverage(database: Queryable, input: PlanInput, list = 0) {
+  const groups = await countCovered(database, input);
   return { groups, uncovered: list > 0 ? await listUncovered(database, input, list) : [] };
 }
 
-const notedRow = z.object({
-  at: z.coerce.date(),
-  seconds: z.number(),
-  lastChange: z.number(),
-  lastDisposition: z.number(),
-  /** Tier, state, reason, last failure, customers, and the time of the oldest screening. */
-  entries: z.array(
-    z.tuple([tier, z.string(), z.string().nullable(), z.string().nullable(), z.number(), z.number().nullable()]),
-  ),
-  /** For how long a screening is valid, by tier. */
-  validMs: z.record(z.string(), z.number()),
-});
-type Noted = z.infer<typeof notedRow>;
-
-/**
- * The groups from what the roster's last run noted when it closed, and the decisions since; without its history. Null where that does not say it
- * all: a run is open or has closed without a note, or another account, another screening frequency or an earlier moment is asked for.
- */
-async function findNotedGroups(database: Database, input: PlanInput): Promise<readonly CoverageGroup[] | null> {
-  const { rosterId, accountId, tiers } = input;
-  const assessedAt = tiers[0]?.assessedAt;
-  if (assessedAt === undefined || accountId === null) return null;
-  const hours = Object.fromEntries(tiers.map(({ tier: name, cadenceMs }) => [name, cadenceMs / hourMs]));
-  const noted = await findRow(
-    database,
-    notedRow,
-    `select coverage ->> 'at' as at, (coverage ->> 'seconds')::integer as seconds, (coverage ->> 'lastChange')::bigint as "lastChange",
-       (coverage ->> 'lastDisposition')::bigint as "lastDisposition",
-       coverage -> 'entries' as entries, (
-         select jsonb_object_agg(name, extract(epoch from cadence + screening_grace(cadence)) * 1000)
-         from jsonb_each_text($4::text::jsonb) as each (name, value)
-         cross join lateral (select value::double precision * interval '1 hour' as cadence) tier
-       ) as "validMs"
-     from roster
-     where roster_id = $1 and (coverage ->> 'accountId')::bigint = $2 and (coverage ->> 'at')::timestamptz <= $3
-       and coverage -> 'hours' @> $4::text::jsonb
-       and (coverage ->> 'runId')::bigint = (select max(run_id) from run where run.roster_id = $1)
-       and not exists (select from run where run.roster_id = $1 and run.state in ('running', 'stopped'))
-       and (coverage ->> 'cap')::integer is not distinct from (
-         select list_cap from account where account_id = $2
-       )
-       -- The last alert of an offboarded customer may be closed, which is no change of a state.
-       and not exists (
-         select from disposition said
-         join alert using (alert_id)
-         join party using (party_id)
-         join customer using (customer_id)
-         where said.disposition_id > (coverage ->> 'lastDisposition')::bigint and customer.roster_id = $1 and customer.left_at is not null
-       )`,
-    [rosterId, accountId, assessedAt, JSON.stringify(hours)],
-  );
-  if (noted === null) return null;
-  const entries = await applyDecisions(database, input, noted);
-  return entries && groupNoted(entries, noted.validMs, assessedAt);
-}
-
-/** Dispositions of people that may be committed after so many later ones; a run's own are in what it has noted. */
-const lateDispositions = 1_000;
-/** Above this, looking at each decided customer takes longer than counting them all. */
-const mostDecided = 1_000;
-
-/** The entries after the decisions since they were noted; null when one of these does not fit them. */
-async function applyDecisions(database: Database, input: PlanInput, noted: Noted): Promise<Noted['entries'] | null> {
-  const decided = await database.query(
-    z.object({ customerId: z.number(), from: z.string().nullable(), hasLeft: z.boolean() }),
-    // By the few dispositions, because the nights of other rosters may have changed a million states since.
-    `select decided.customer_id, first.from_state as from, decided.left_at is not null as "hasLeft"
-     from (
-       select distinct customer.customer_id, customer.left_at
-       from disposition said join alert using (alert_id) join party using (party_id) join customer using (customer_id)
-       where customer.roster_id = $1 and said.origin <> 'policy' and said.disposition_id > coalesce((
-         select disposition_id from disposition where origin <> 'policy' and disposition_id <= $2
-         order by disposition_id desc offset $5 limit 1
-       ), 0)
-     ) decided
-     cross join lateral (
-       select from_state from customer_state_change change
-       where change.customer_id = decided.customer_id and change.change_id > $3
-       order by change.change_id limit 1
-     ) first
-     limit $4`,
-    [input.rosterId, noted.lastDisposition, noted.lastChange, mostDecided + 1, lateDispositions],
-  );
-  if (decided.length === 0) return noted.entries;
-  if (decided.length > mostDecided || decided.some(({ hasLeft }) => hasLeft)) return null;
-  const tiers = input.tiers.map((each) => ({ ...each, assessedAt: noted.at }));
-  const current = await assessedBy(database, { ...input, tiers }, (transaction) =>
-    transaction.query(
-      z.object({
-        customerId: z.number(),
-        tier,
-        state: z.string(),
-        reason: z.string().nullable(),
-        asOf: z.date().nullable(),
-      }),
-      `select customer_id, risk_tier as tier, state, reason, as_of from customer_standing
-       where roster_id = $1 and customer_id = any ($2::bigint[])`,
-      [input.rosterId, decided.map(({ customerId }) => customerId)],
-    ),
-  );
-  const toSpan = (ms: number | null): number | null => ms && Math.floor(ms / 1_000 / noted.seconds);
-  const entries = noted.entries.map((entry): Noted['entries'][number] => [...entry]);
-  for (const { customerId, from } of decided) {
-    const now = current.find((one) => one.customerId === customerId);
-    const span = now && toSpan(now.asOf?.getTime() ?? null);
-    const former = entries.find(
-      ([tierOf, state, reason, , customers, oldest]) =>
-        tierOf === now?.tier && state === from && reason === now.reason && customers > 0 && toSpan(oldest) === span,
-    );
-    if (now === undefined || former === undefined) return null;
-    former[4] -= 1;
-    entries.push([now.tier, now.state, now.reason, former[3], 1, former[5]]);
-  }
-  return entries;
-}
-
-/** Counts entries as they are at a later moment: screenings have expired since, and only a waiting alert or a true match still holds then. */
-function groupNoted(entries: Noted['entries'], validMs: Noted['validMs'], assessedAt: Date): readonly CoverageGroup[] {
-  const groups = new Map<string, CoverageGroup>();
-  for (const [tierOf, noted, before, failure, customers, oldest] of entries) {
-    if (customers === 0) continue;
-    const isExpired =
-      oldest !== null &&
-      (before === null || !['never', 'changed', 'expired'].includes(before)) &&
-      oldest + (validMs[tierOf] ?? 0) <= assessedAt.getTime();
-    const reason = isExpired ? 'expired' : before;
-    const state = isExpired && !['open_alert', 'true_match'].includes(noted) ? 'not_screened' : noted;
-    const status = statusByReason[reason ?? ''] ?? (oldest === null ? 'never' : 'unreadable');
-    const failedBecause = reason !== null && reason in statusByReason ? failure : (reason ?? failure);
-    const key = JSON.stringify([tierOf, status, state, failedBecause]);
-    const known = groups.get(key);
-    const oldestMs = Math.min(
-      oldest ?? Number.POSITIVE_INFINITY,
-      known?.oldestScreenedAt?.getTime() ?? Number.POSITIVE_INFINITY,
-    );
-    groups.set(key, {
-      tier: tierOf,
-      status,
-      state,
-      failedBecause,
-      customers: customers + (known?.customers ?? 0),
-      oldestScreenedAt: Number.isFinite(oldestMs) ? new Date(oldestMs) : null,
-    });
-  }
-  return [...groups.values()];
-}
-
-const statusByReason: Readonly<Record<string, (typeof statuses)[number]>> = {
-  '': 'valid',
-  never: 'never',
-  expired: 'overdue',
-  changed: 'changed',
-  unproven: 'unproven',
-};
-
-async function countCovered(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
+function countCovered(database: Queryable, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
      select tier, status, state, failed_because, count(*) as customers, min(screened_at) as "oldestScreenedAt"
      from covered
      group by tier, status, state, failed_because`;
-  return assessedBy(database, input, (transaction) => transaction.query(groupRow, sql, bindings.values));
+  return database.query(groupRow, sql, bindings.values);
 }
 
-async function listUncovered(database: Database, input: PlanInput, limit: number) {
+function listUncovered(database: Queryable, input: PlanInput, limit: number) {
   const bindings = openBindings();
   const sql = `with ${coveredCustomersSql(bindings, input)}
      select reference, tier, status, screened_at as "lastScreenedAt", failed_because
@@ -260,7 +96,7 @@ async function listUncovered(database: Database, input: PlanInput, limit: number
      order by array_position(array[${toSqlList(statuses)}], status), array_position(array[${toSqlList(tier.options)}], tier),
        screened_at nulls first, reference collate "C"
      limit ${bindings.bind(limit, 'bigint')}`;
-  return assessedBy(database, input, (transaction) => transaction.query(uncoveredRow, sql, bindings.values));
+  return database.query(uncoveredRow, sql, bindings.values);
 }
 
 /** The rosters of an organisation that were ever imported, by name. */

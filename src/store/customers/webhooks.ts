@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { runModes, worstTopics } from '../../vocabulary.js';
-import { type Database, type Queryable, readValue } from '../database/database.js';
+import { runModes } from '../../vocabulary.js';
+import { type Queryable, readValue } from '../database/database.js';
 import { isOfSql } from '../organisations.js';
 
 interface WebhookTarget {
@@ -142,101 +142,4 @@ export function countWaiting(database: Queryable, organisationId: number): Promi
        + (select count(*) from webhook_event where organisation_id = $1) as waiting`,
     [organisationId],
   );
-}
-
-const statusRow = z.object({
-  roster: z.string(),
-  reference: z.string(),
-  state: z.string(),
-  inScope: z.boolean(),
-  worstTopic: z.enum(worstTopics).nullable(),
-  waiting: z.number(),
-  held: z.boolean(),
-  reason: z
-    .enum([
-      'never',
-      'changed',
-      'expired',
-      'unproven',
-      'related_party_unreadable',
-      'doubtful_name',
-      'row_rejected',
-      'conflicting_duplicate',
-      'roster_held',
-    ])
-    .nullable(),
-  because: z.string().nullable(),
-  lastState: z.string().nullable(),
-  asOf: z.date().nullable(),
-  neverScreened: z.boolean(),
-  dueAt: z.date().nullable(),
-  expiresAt: z.date().nullable(),
-  riskTier: z.enum(['high', 'medium', 'low']),
-  mode: z.enum(runModes).nullable(),
-  runId: z.string().nullable(),
-  changedAt: z.date().nullable(),
-});
-/** The status of a customer, as in the view `customer_screening_status`. */
-export type CustomerStatus = z.infer<typeof statusRow>;
-
-const rowsAtOnce = 2_000;
-
-/** The current statuses of the customers in scope of these rosters, all as of one moment, by roster and reference. */
-export function readCustomerStatuses(database: Database, organisation: string, rosters: readonly string[]) {
-  return database.cursor(
-    statusRow,
-    `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
-       expires_at, risk_tier, mode, run_id, changed_at
-     from customer_screening_status
-     where organisation = $1 and roster = any ($2::text[])
-     order by roster collate "C", reference collate "C"`,
-    [organisation, [...rosters]],
-    rowsAtOnce,
-  );
-}
-
-/** SQL: views assess the customers of this transaction at `$1` instead of the database's own time. */
-const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
-
-/**
- * Looks at the state of every customer of a roster at `now`, for the sums of a run that closes and for `recordStateChanges`, all in one
- * transaction. Whatever changes a state must be done before.
- */
-export async function walkStates(
-  transaction: Queryable,
-  { runId, rosterId }: { runId: number; rosterId: number },
-  now: Date,
-): Promise<void> {
-  // Answers of a run that has ended are not provisional. How it has ended is stored when it is closed.
-  await transaction.execute(`update run set state = 'incomplete' where run_id = $1`, [runId]);
-  await transaction.execute(assessAtSql, [now.toISOString()]);
-  await transaction.execute('select count(*) from find_unrecorded_states($1, true)', [rosterId]);
-}
-
-/**
- * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for the organisation's webhooks.
- * A run that is `planned` looks only at whom it may concern, and at nobody without a recorded state.
- */
-export async function recordStateChanges(
-  transaction: Queryable,
-  { runId, rosterId }: { runId: number; rosterId: number },
-  when: 'planned' | 'closed',
-  now: Date,
-): Promise<void> {
-  await transaction.execute(assessAtSql, [now.toISOString()]);
-  if (when === 'closed') await transaction.execute('select record_state_changes($1, null, true)', [rosterId]);
-  else {
-    const sql = 'select record_state_changes($1, find_touched_customers($2, $3), false)';
-    await transaction.execute(sql, [rosterId, runId, now]);
-  }
-}
-
-/** Notes the coverage of a run's roster as the run leaves it; right after `recordStateChanges` in the same transaction. */
-export async function noteCoverage(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('select note_coverage($1)', [runId]);
-}
-
-/** The number of the newest change of state; 0 before the first. */
-export function readLastStateChange(transaction: Queryable): Promise<number> {
-  return readValue(transaction, z.number(), 'select coalesce(max(change_id), 0) as last from customer_state_change');
 }

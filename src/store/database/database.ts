@@ -1,16 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { type ErrorContext, NightscreenError, StoreError } from '../../errors.js';
+import { describeStatement, insertInto, type Sql, type StatementParameters } from './statement.js';
 
-/**
- * Runs single SQL statements. A parameter is a string, number, boolean, null, Date, Buffer or Uint8Array, or an array of strings or numbers; JSON
- * is passed as a string to `$1::text::jsonb`.
- */
+/** Runs single SQL statements, made by `sql` or as text with `$1`. */
 export interface Queryable {
   /** The rows with columns in camelCase, validated by `row`. Throws DatabaseError when the database refuses, StoreError for an invalid row. */
-  query<Row>(row: z.ZodType<Row>, sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  query<Row>(row: z.ZodType<Row>, statement: string | Sql, parameters?: readonly unknown[]): Promise<Row[]>;
   /** The number of rows affected; throws DatabaseError when the database refuses. */
-  execute(sql: string, parameters?: readonly unknown[]): Promise<number>;
+  execute(statement: string | Sql, parameters?: readonly unknown[]): Promise<number>;
 }
 
 /** An open transaction; it refuses every call after its end. */
@@ -36,7 +34,7 @@ export interface Database extends Queryable {
   /** The rows in batches from one snapshot; other queries may run meanwhile. Leaving the loop closes the cursor. */
   cursor<Row>(
     row: z.ZodType<Row>,
-    sql: string,
+    statement: string | Sql,
     parameters: readonly unknown[],
     batchSize: number,
   ): AsyncIterable<Row[]>;
@@ -188,38 +186,66 @@ function withoutValues(error: unknown, message: string): Error {
   return copy;
 }
 
-/** A statement and its parameters. */
-type Statement = [sql: string, parameters?: readonly unknown[]];
-
 /** The first row of a statement; null without a row. */
-export async function findRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: Statement) {
+export async function findRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: StatementParameters) {
   const [first] = await database.query(row, ...statement);
   return first ?? null;
 }
 
 /** The values of a statement with one column. */
-export async function readColumn<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+export async function readColumn<Value>(
+  database: Queryable,
+  value: z.ZodType<Value>,
+  ...statement: StatementParameters
+) {
   const rows = await database.query(z.record(z.string(), value), ...statement);
   return rows.flatMap((row) => Object.values(row));
 }
 
 /** The first value of a statement with one column; null without a row. */
-export async function findValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+export async function findValue<Value>(
+  database: Queryable,
+  value: z.ZodType<Value>,
+  ...statement: StatementParameters
+) {
   const [first] = await readColumn(database, value, ...statement);
   return first ?? null;
 }
 
 /** The value of a statement with one row and one column; throws StoreError `row_missing` without a row. */
-export async function readValue<Value>(database: Queryable, value: z.ZodType<Value>, ...statement: Statement) {
+export async function readValue<Value>(
+  database: Queryable,
+  value: z.ZodType<Value>,
+  ...statement: StatementParameters
+) {
   const [first] = await readColumn(database, value, ...statement);
-  if (first === undefined) {
-    const [sql] = statement;
-    throw new StoreError(
-      'row_missing',
-      `expected a row and found none: ${sql.trim().replace(/\s+/g, ' ').slice(0, 80)}`,
-    );
-  }
+  if (first === undefined) throw toRowMissing(...statement);
   return first;
+}
+
+/** The one row of a statement; throws StoreError `row_missing` without a row. */
+export async function readRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: StatementParameters) {
+  const [first] = await database.query(row, ...statement);
+  if (first === undefined) throw toRowMissing(...statement);
+  return first;
+}
+
+const toRowMissing = (...[statement]: StatementParameters): StoreError =>
+  new StoreError('row_missing', `expected a row and found none: ${describeStatement(statement)}`);
+
+/** Writes as many rows as expected; throws StoreError `rows_missing` otherwise. */
+export async function executeAll(transaction: Queryable, expected: number, statement: Sql): Promise<void> {
+  const written = await transaction.execute(statement);
+  if (written === expected) return;
+  throw new StoreError(
+    'rows_missing',
+    `only ${written} of ${expected} rows could be written, so the transaction was rolled back; please report this: ${describeStatement(statement)}`,
+  );
+}
+
+/** Inserts all rows, as `insertInto` does; throws StoreError `rows_missing` otherwise. Without rows nothing is done. */
+export async function insertRows(transaction: Queryable, table: string, rows: readonly object[]): Promise<void> {
+  if (rows.length > 0) await executeAll(transaction, rows.length, insertInto(table, rows));
 }
 
 /** The one row of a statement; throws StoreError that names the table when there is none. */

@@ -16,7 +16,8 @@ import {
 } from './database.js';
 import { type FolderLock, type FolderWaitPolicy, lockFolder } from './folder-lock.js';
 import { requireOwnFolder } from './folder-ownership.js';
-import { columnParsers, toParameters } from './values.js';
+import { type Sql, type StatementParameters, toStatement } from './statement.js';
+import { columnParsers } from './values.js';
 
 /** Counts of file operations of this process. */
 interface FileCounts {
@@ -235,13 +236,13 @@ export class EmbeddedDatabase implements Database {
     return new EmbeddedDatabase(engine, lock, files, isHurried);
   }
 
-  async query<Row>(row: z.ZodType<Row>, sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const result = await this.#run(sql, parameters);
+  async query<Row>(row: z.ZodType<Row>, ...statement: StatementParameters): Promise<Row[]> {
+    const result = await this.#run(...statement);
     return validateRows(row, result.rows);
   }
 
-  async execute(sql: string, parameters: readonly unknown[] = []): Promise<number> {
-    const result = await this.#run(sql, parameters);
+  async execute(...statement: StatementParameters): Promise<number> {
+    const result = await this.#run(...statement);
     return result.rowCount ?? 0;
   }
 
@@ -280,17 +281,18 @@ export class EmbeddedDatabase implements Database {
 
   async *cursor<Row>(
     row: z.ZodType<Row>,
-    sql: string,
+    statement: string | Sql,
     parameters: readonly unknown[],
     batchSize: number,
   ): AsyncGenerator<Row[]> {
     this.#cursors += 1;
     const name = `batches_${this.#cursors}`;
     // There is only one session: `with hold` keeps the rows after the statement's transaction, so other statements may run between batches.
-    await this.#run(`declare ${name} no scroll cursor with hold for ${sql}`, parameters);
+    const { text, values } = toStatement(statement, parameters);
+    await this.#run(`declare ${name} no scroll cursor with hold for ${text}`, values);
     try {
       for (;;) {
-        const batch = await this.#run(`fetch forward ${batchSize} from ${name}`, []);
+        const batch = await this.#run(`fetch forward ${batchSize} from ${name}`);
         if (batch.rows.length > 0) yield validateRows(row, batch.rows);
         if (batch.rows.length < batchSize) return;
       }
@@ -323,8 +325,7 @@ export class EmbeddedDatabase implements Database {
       // Without it the counts lack the last second.
       await this.#engine.exec('select pg_stat_force_next_flush()');
       const { rows } = await this.#engine.query<Record<string, unknown>>(
-        `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables where n_dead_tup >= $1 order by n_dead_tup desc`,
-        toParameters([vacuumRows]),
+        `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables where n_dead_tup >= ${vacuumRows} order by n_dead_tup desc`,
       );
       for (const { name } of validateRows(deadRow, rows)) {
         if (performance.now() - startedMs > vacuumMs || this.#isHurried()) return;
@@ -357,21 +358,24 @@ export class EmbeddedDatabase implements Database {
     });
   }
 
-  async #run(sql: string, parameters: readonly unknown[]): Promise<Results<Record<string, unknown>>> {
+  async #run(...statement: StatementParameters): Promise<Results<Record<string, unknown>>> {
     this.#scope.assertOutside();
     this.#assertHeld();
-    const result = await this.#guard(this.#engine.query<Record<string, unknown>>(sql, toParameters(parameters)));
+    const { text, values } = toStatement(...statement);
+    const result = await this.#guard(this.#engine.query<Record<string, unknown>>(text, values));
     await this.#checkpoint();
     return result;
   }
 }
 
 function toTransaction(inner: PGliteTransaction, state: TransactionState): Transaction {
-  const run = async (sql: string, parameters: readonly unknown[]) =>
-    state.run(() => inner.query<Record<string, unknown>>(sql, toParameters(parameters)).catch(rethrow));
+  const run = async (...statement: StatementParameters) => {
+    const { text, values } = toStatement(...statement);
+    return state.run(() => inner.query<Record<string, unknown>>(text, values).catch(rethrow));
+  };
   return {
-    query: async (row, sql, parameters = []) => validateRows(row, (await run(sql, parameters)).rows),
-    execute: async (sql, parameters = []) => (await run(sql, parameters)).rowCount ?? 0,
+    query: async (row, ...statement) => validateRows(row, (await run(...statement)).rows),
+    execute: async (...statement) => (await run(...statement)).rowCount ?? 0,
     runScript: async (sql) => {
       await state.run(() => inner.exec(sql).catch(rethrow));
     },

@@ -14,7 +14,8 @@ import {
   toDatabaseError,
   validateRows,
 } from './database.js';
-import { columnParsers, toParameters } from './values.js';
+import { rawSql, type Sql, type StatementParameters, sql, toStatement } from './statement.js';
+import { columnParsers } from './values.js';
 
 /** The part of pg's connection that its types leave out. */
 interface CopyConnection {
@@ -112,13 +113,13 @@ export class PostgresDatabase implements Database {
     });
   }
 
-  async query<Row>(row: z.ZodType<Row>, sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const result = await this.#runAlone((client) => runStatement(client, sql, parameters));
+  async query<Row>(row: z.ZodType<Row>, ...statement: StatementParameters): Promise<Row[]> {
+    const result = await this.#runAlone((client) => runStatement(client, ...statement));
     return validateRows(row, result.rows);
   }
 
-  async execute(sql: string, parameters: readonly unknown[] = []): Promise<number> {
-    const result = await this.#runAlone((client) => runStatement(client, sql, parameters));
+  async execute(...statement: StatementParameters): Promise<number> {
+    const result = await this.#runAlone((client) => runStatement(client, ...statement));
     return result.rowCount ?? 0;
   }
 
@@ -251,8 +252,10 @@ export class PostgresDatabase implements Database {
 
   async #readStatus(id: string, before: string): Promise<{ isSame: boolean; status: string | null }> {
     try {
-      const sql = `select ${serverSql} as server, txid_status($1::bigint) as status`;
-      const [row] = await this.query(statusRow, sql, [id]);
+      const [row] = await this.query(
+        statusRow,
+        sql`select ${rawSql(serverSql)} as server, txid_status(${id}::bigint) as status`,
+      );
       return { isSame: row?.server === before, status: row?.status ?? null };
     } catch (error) {
       // A number in the future: the server lost the transaction in a crash.
@@ -264,7 +267,7 @@ export class PostgresDatabase implements Database {
 
   async *cursor<Row>(
     row: z.ZodType<Row>,
-    sql: string,
+    statement: string | Sql,
     parameters: readonly unknown[],
     batchSize: number,
   ): AsyncGenerator<Row[]> {
@@ -274,10 +277,11 @@ export class PostgresDatabase implements Database {
     try {
       // With hold: a snapshot open for hours would prevent the whole database from reclaiming updated rows.
       await runScript(client, 'begin; set local idle_in_transaction_session_timeout = 0');
-      await runStatement(client, `declare batches no scroll cursor with hold for ${sql}`, parameters);
+      const { text, values } = toStatement(statement, parameters);
+      await runStatement(client, `declare batches no scroll cursor with hold for ${text}`, values);
       await runScript(client, 'commit');
       for (;;) {
-        const batch = await runStatement(client, `fetch forward ${batchSize} from batches`, []);
+        const batch = await runStatement(client, `fetch forward ${batchSize} from batches`);
         if (batch.rows.length > 0) yield validateRows(row, batch.rows);
         if (batch.rows.length < batchSize) return;
       }
@@ -293,21 +297,16 @@ export class PostgresDatabase implements Database {
 }
 
 function toTransaction(client: pg.ClientBase, state: TransactionState, mark: () => void): Transaction {
-  const run = async <T>(sql: string, statement: () => Promise<T>): Promise<T> => {
-    const running = state.run(statement);
+  const run = async (...statement: StatementParameters): ReturnType<typeof runStatement> => {
+    const running = state.run(() => runStatement(client, ...statement));
     // Sent after the first statement that may write, so its answer arrives long before the end. A `set` of the isolation level must come first.
-    if (!/^\s*set\b/i.test(sql)) mark();
+    const [sql] = statement;
+    if (typeof sql !== 'string' || !/^\s*set\b/i.test(sql)) mark();
     return running;
   };
   return {
-    query: async (row, sql, parameters = []) => {
-      const result = await run(sql, () => runStatement(client, sql, parameters));
-      return validateRows(row, result.rows);
-    },
-    execute: async (sql, parameters = []) => {
-      const result = await run(sql, () => runStatement(client, sql, parameters));
-      return result.rowCount ?? 0;
-    },
+    query: async (row, ...statement) => validateRows(row, (await run(...statement)).rows),
+    execute: async (...statement) => (await run(...statement)).rowCount ?? 0,
     runScript: (sql) => state.run(() => runScript(client, sql)),
     copyIn: (sql, rows) => state.run(() => copyIn(client, sql, rows).catch(rethrow)),
   };
@@ -336,7 +335,7 @@ const idRow = z.object({ id: z.string().nullable() });
 
 /** The number of the transaction, or null while it has written nothing. */
 async function readTransactionId(client: pg.ClientBase): Promise<string | null> {
-  const { rows } = await runStatement(client, 'select txid_current_if_assigned()::text as id', []);
+  const { rows } = await runStatement(client, 'select txid_current_if_assigned()::text as id');
   return validateRows(idRow, rows)[0]?.id ?? null;
 }
 
@@ -355,12 +354,11 @@ const columnTypes = { getTypeParser: (oid: number) => columnParsers[oid] ?? ((te
 
 async function runStatement(
   client: pg.ClientBase,
-  sql: string,
-  parameters: readonly unknown[],
+  ...statement: StatementParameters
 ): Promise<pg.QueryResult<Record<string, unknown>>> {
   // The extended protocol even without parameters: it takes exactly one statement, as the embedded driver does.
-  const statement = { text: sql, values: toParameters(parameters), types: columnTypes, queryMode: 'extended' };
-  return client.query<Record<string, unknown>>(statement).catch(rethrow);
+  const query = { ...toStatement(...statement), types: columnTypes, queryMode: 'extended' };
+  return client.query<Record<string, unknown>>(query).catch(rethrow);
 }
 
 async function runScript(client: pg.ClientBase, sql: string): Promise<void> {
@@ -394,7 +392,7 @@ async function prepareSession(
   config: pg.ClientConfig,
   statementTimeoutMs: number,
 ): Promise<void> {
-  const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`, []);
+  const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`);
   const [backend] = validateRows(backendRow, rows);
   servers.set(client, backend?.server ?? '');
   // A pooler gives its clients process ids of its own.
@@ -430,7 +428,7 @@ async function isSessionShared(client: pg.ClientBase, config: pg.ClientConfig): 
 }
 
 async function readPid(client: pg.ClientBase): Promise<number | undefined> {
-  const { rows } = await runStatement(client, 'select pg_backend_pid() as pid', []);
+  const { rows } = await runStatement(client, 'select pg_backend_pid() as pid');
   return validateRows(pidRow, rows)[0]?.pid;
 }
 

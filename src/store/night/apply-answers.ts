@@ -32,20 +32,19 @@ export async function holdAnswers(transaction: Queryable, runId: number): Promis
   await transaction.execute('update run set is_held = true where run_id = $1', [runId]);
 }
 
-/** The last wave of a run whose answers are applied. */
-export function readAppliedWave(database: Queryable, runId: number): Promise<number> {
-  return readValue(database, z.number(), 'select applied_wave from run where run_id = $1', [runId]);
-}
-
-/** The last wave of a run whose answers may be applied: the last proven one, or without control searches the last one. */
-export function readApplicableWave(database: Queryable, runId: number): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select case when exists (select from control_outcome where run_id = $1) then proven_wave else wave end as wave
+/**
+ * The last wave of a run whose answers are applied, and the last one whose answers may be: the last proven one, or without control searches
+ * the last one.
+ */
+export async function readWaves(database: Queryable, runId: number): Promise<{ applied: number; applicable: number }> {
+  const rows = await database.query(
+    z.object({ applied: z.number(), applicable: z.number() }),
+    `select applied_wave as applied,
+       case when exists (select from control_outcome where run_id = $1) then proven_wave else wave end as applicable
      from run where run_id = $1`,
     [runId],
   );
+  return firstRow(rows, 'run');
 }
 
 /** The numbers of customers and of searched parties of a run with answers that no control search has proven. */

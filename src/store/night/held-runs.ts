@@ -146,11 +146,22 @@ export async function saveRunHold(
 }
 
 async function countStates(transaction: Queryable, rosterId: number, now: Date): Promise<Record<string, number>> {
-  await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [now.toISOString()]);
   const rows = await transaction.query(
     z.object({ state: z.string(), customers: z.number() }),
-    'select state, count(*)::integer as customers from customer_standing where roster_id = $1 group by state order by state',
-    [rosterId],
+    `select state, count(*)::integer as customers
+     from (
+       select state_by(standing.last_state, reason_at(
+         standing.reason, standing.as_of, standing.latest_at, to_cadence(shown.hours, standing.risk_tier), $2
+       )) as state
+       from shown_account shown
+       join customer_standing standing
+         on standing.roster_id = shown.roster_id and standing.account_id is not distinct from shown.account_id
+       where shown.roster_id = $1
+       union all
+       select 'not_screened' from unaccepted_customer where roster_id = $1
+     ) standing
+     group by state order by state`,
+    [rosterId, now],
   );
   return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
 }

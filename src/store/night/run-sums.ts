@@ -44,16 +44,16 @@ const nothingFound = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
 /**
  * Computes the sums of a run from its screenings, attempts, answers and change events. `held` avoids a second pass over the answers, and
- * `isWalked` one over the states, after `walkStates` in the same transaction.
+ * `isJudged` one whose customers were judged in the same transaction.
  */
 export async function computeRunSums(
   database: Queryable,
   runId: number,
-  { held, isWalked = false }: { held?: Pick<AnswerFindings, 'matches' | 'hits'>; isWalked?: boolean } = {},
+  { held, isJudged = false }: { held?: Pick<AnswerFindings, 'matches' | 'hits'>; isJudged?: boolean } = {},
 ): Promise<RunSums> {
   // Independent statements are sent together.
   const [customers, imported, changes, attempts, { matches, hits }] = await Promise.all([
-    sumCustomers(database, runId, isWalked),
+    sumCustomers(database, runId, isJudged),
     readImportedRows(database, runId),
     countChanges(database, runId),
     countAttempts(database, runId),
@@ -120,20 +120,20 @@ const unreadableSql = `
   join run using (roster_id)
   where run_id = $1 and latest.has_doubtful_name`;
 
-/** SQL: the same as the walk of this transaction has found it. It leaves out who is offboarded meanwhile, and may be about another account. */
-const walkedStatesSql = `
-  select own.customer_id, coalesce(walked.never_screened, judged.has_none) as has_none,
-    coalesce(array_position(${customerStatesSql}, walked.last_state), judged.worst) as worst
+/** SQL: the same by the states that this transaction has judged; customers who are offboarded meanwhile have none. */
+const judgedStatesSql = `
+  select own.customer_id, case when state.customer_id is null then judged.has_none else state.reason is not distinct from 'never' end as has_none,
+    coalesce(array_position(${customerStatesSql}, state.last_state), judged.worst) as worst
   from (select distinct customer_id from own) own
   join run on run.run_id = $1
-  left join pg_temp.walked_state walked on walked.customer_id = own.customer_id and walked.account_id = run.account_id
-  left join lateral (${worstStatesSql('walked.customer_id is null and party.customer_id = own.customer_id')}) judged on true`;
+  left join customer_state state on state.account_id = run.account_id and state.customer_id = own.customer_id
+  left join lateral (${worstStatesSql('state.customer_id is null and party.customer_id = own.customer_id')}) judged on true`;
 
 /** Counts each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
 async function sumCustomers(
   database: Queryable,
   runId: number,
-  isWalked: boolean,
+  isJudged: boolean,
 ): Promise<z.infer<typeof customersRow>> {
   const rows = await database.query(
     customersRow,
@@ -163,7 +163,7 @@ async function sumCustomers(
          -- Without an accepted row, with an unreadable related party, or with a doubtful name.
          bool_or(unreadable.customer_id is not null) or min(ordinal) > 0 as is_unreadable
        from own
-       left join (${isWalked ? walkedStatesSql : worstStatesSql('true')}) standing on standing.customer_id = own.customer_id
+       left join (${isJudged ? judgedStatesSql : worstStatesSql('true')}) standing on standing.customer_id = own.customer_id
        left join (${unreadableSql}) unreadable on unreadable.customer_id = own.customer_id
        group by own.customer_id
      )

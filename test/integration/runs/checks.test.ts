@@ -126,6 +126,9 @@ describe('a single check', () => {
       verdict: 'open_alert',
       controls: 'never',
     });
+    const unwatched = await site.run(await live(-3 * dayMs, { settings: { controls: [] } }));
+    expect(unwatched).toMatchObject({ state: 'incomplete', exitCode: 3 });
+    expect(unwatched.reasons[0]).toContain('no control searches are configured for a live key');
     const onlyNothing = controls.filter(({ expect }) => expect === 'none');
     const oneSided = await site.run(await live(-3 * dayMs, { settings: { controls: onlyNothing } }));
     expect(oneSided).toMatchObject({ state: 'incomplete', exitCode: 3 });

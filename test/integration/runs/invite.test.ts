@@ -16,6 +16,7 @@ import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../help
 import { decide, findAlerts, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 import { dayMs, minuteMs, signal } from '../../helpers/small-world.js';
+import { judgeAgain } from '../../helpers/status-agreement.js';
 
 const header = 'customer_id,type,name,email,way,birth_date';
 /** C-1 and C-2 are listed. */
@@ -210,6 +211,7 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     await database.execute(
       `update discrepancy set state = 'accepted', accepted_until = '2999-01-01' where facts ->> 'reference' = 'C-13'`,
     );
+    await judgeAgain(database);
     const app = await work();
     const sent = await invited(app);
     expect(new Set(sent.customers.map(({ customer }) => customer))).toEqual(
@@ -254,6 +256,7 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     expect(reported?.excluded).toMatchObject({ alert_waits: 5, truncated: 1 });
     await status('C-7', 'truncated');
     await database.execute(`update customer set left_at = now(), left_because = 'absent' where reference = 'C-4'`);
+    await judgeAgain(database);
     const later = await work({
       clock: hasty(8 * dayMs),
       settings: { screening: { ...app.settings.screening, cadenceHours: 24 * 30 } },
@@ -288,6 +291,7 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     await database.execute(
       `update party_state set state = 'truncated' where party_id in (select party_id from party join customer using (customer_id) where reference = 'C-3')`,
     );
+    await judgeAgain(database);
     expect(await inviting).toMatchObject({ customers: [], notNow: 1 });
     expect(countPosts(sandbox)).toBe(0);
     expect(await readEvents(database)).toEqual([{ customer: 'C-3', events: ['intended', 'withdrawn'] }]);

@@ -116,7 +116,7 @@ describeOnPostgres('review alerts', (_open, databases) => {
   it('a decision settles no customer for whom a run that has not closed has found a new match', async () => {
     const { sandbox, database, work, run, prepared } = await begin();
     const readState = async (): Promise<string | null> => {
-      return findValue(database, z.string(), `select state from customer_standing where reference = 'C-1'`);
+      return findValue(database, z.string(), `select state from customer_screening_status where reference = 'C-1'`);
     };
     const [alert] = prepared;
     if (!alert) throw new Error('no alert');

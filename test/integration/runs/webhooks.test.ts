@@ -15,7 +15,7 @@ import { notifyStates } from '../../../src/runs/status.js';
 import { readColumn } from '../../../src/store/database/database.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { decide, openSmallSites } from '../../helpers/small-site.js';
 import { type ReceivedWebhook, startReceiver } from '../../helpers/webhook-receiver.js';
 
 const bodySchema = z.object({
@@ -86,7 +86,7 @@ describe('webhooks of state changes', () => {
     ]);
 
     received.length = 0;
-    await database.execute(`update alert set is_true_match = true where party_id = 1`);
+    await decide(database, [1], { verdict: 'true_match' });
     await notifyStates(later(app, 31 * 60));
     expect(received.flatMap(toEvents)).toMatchObject([{ reference: 'C-1', to: 'true_match' }]);
   });

@@ -1,9 +1,18 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
-import { type Database, DatabaseError, readAtOnce, toInsert, toUpsert } from '../../../src/store/database/database.js';
+import {
+  type Database,
+  DatabaseError,
+  executeAll,
+  insertRows,
+  readAtOnce,
+  readRow,
+  readValue,
+} from '../../../src/store/database/database.js';
 import { pendingMigrations } from '../../../src/store/database/migrate.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
+import { insertInto, json, recordset, replaceInto, sql } from '../../../src/store/database/statement.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });
@@ -78,21 +87,51 @@ describeOnEachDatabase('the database', (open, databases) => {
     expect(await database.query(anyRow, sql)).toEqual([{ run_id: 1, asIs: 'x', plain: 2 }]);
   });
 
-  it('inserts and replaces a row by the names of its properties', async () => {
+  const keptRow = z.object({
+    keptId: z.number(),
+    someTexts: z.array(z.string()),
+    facts: z.unknown(),
+    at: z.date().nullable(),
+    bytes: z.instanceof(Buffer).nullable(),
+  });
+
+  it('inserts, replaces and updates rows by the names of their properties', async () => {
     await database.runScript(
-      'create table kept (kept_id int primary key, some_texts text[], facts jsonb, at timestamptz)',
+      'create table kept (kept_id int primary key, some_texts text[], facts jsonb, at timestamptz, bytes bytea)',
     );
-    const kept = { keptId: 1, someTexts: ['a', 'b "c"'], facts: { a: [1] }, at: new Date('2024-02-29T12:00:00Z') };
-    expect(await database.execute(...toInsert('kept', kept, 'on conflict do nothing'))).toBe(1);
-    expect(await database.execute(...toInsert('kept', kept, 'on conflict do nothing'))).toBe(0);
-    await database.execute(...toUpsert('kept', { ...kept, facts: JSON.stringify(['b']), at: undefined }, ['kept_id']));
-    const row = z.object({
-      keptId: z.number(),
-      someTexts: z.array(z.string()),
-      facts: z.unknown(),
-      at: z.date().nullable(),
+    const at = new Date('2024-02-29T12:00:00Z');
+    const kept = { keptId: 1, someTexts: ['a', 'b "c"'], facts: { a: [1] }, at, bytes: Buffer.from([0, 255]) };
+    const other = { keptId: 2, someTexts: [], facts: ['b'], at: undefined };
+    await insertRows(database, 'kept', [kept, other]);
+    await insertRows(database, 'kept', []);
+    expect(await database.execute(sql`${insertInto('kept', [kept])} on conflict do nothing`)).toBe(0);
+    const all = sql`select * from kept order by kept_id`;
+    const stored = [kept, { ...other, at: null, bytes: null }];
+    expect(await database.query(keptRow, all)).toEqual(stored);
+    expect(await collect(database.cursor(keptRow, all, [], 5))).toEqual([stored]);
+    await database.execute(replaceInto('kept', { ...kept, facts: 'c', at: undefined }, ['kept_id']));
+    expect(await readRow(database, keptRow, sql`select * from kept where kept_id = ${1}`)).toEqual({
+      ...kept,
+      facts: 'c',
+      at: null,
     });
-    expect(await database.query(row, 'select * from kept')).toEqual([{ ...kept, facts: ['b'], at: null }]);
+    const rows = [{ keptId: 1, at }];
+    const update = sql`update kept set at = row.at from ${recordset(rows)} as row (kept_id integer, at timestamptz)
+      where kept.kept_id = row.kept_id and kept.facts = ${json('c')}`;
+    await executeAll(database, 1, update);
+    expect(await readValue(database, z.date(), sql`select at from kept where kept_id = any (${[1, 3]})`)).toEqual(at);
+  });
+
+  it('stores no row when one of them cannot be written, and says which statement it was', async () => {
+    await database.runScript('create table few (n int primary key) partition by list (n)');
+    await database.runScript('create rule none as on insert to few do instead nothing');
+    const refused = database.transaction((transaction) => insertRows(transaction, 'few', [{ n: 1 }, { n: 2 }]));
+    expect(await rejection(refused)).toMatchObject({
+      code: 'rows_missing',
+      message: expect.stringMatching(/^only 0 of 2 rows could be written.*: insert into few \(n\) select n/),
+    });
+    const none = readRow(database, numberRow, sql`select n from few where n = ${3}`);
+    expect(await rejection(none)).toMatchObject({ code: 'row_missing', message: expect.stringMatching(/n = \$1$/) });
   });
 
   it('brings every kind of parameter back as it was sent', async () => {

@@ -7,7 +7,7 @@ import { describeOnEachDatabase } from '../../helpers/databases.js';
 const neverDeleted = ['organisation', 'account', 'roster', 'run'];
 
 /** Updated row by row while they hold a row per customer, dossier or alert, or all the time. */
-const updatedTables = ['alert', 'customer', 'discrepancy', 'dossier', 'lease', 'party_state', 'run'];
+const updatedTables = ['alert', 'customer', 'customer_state', 'discrepancy', 'dossier', 'lease', 'party_state', 'run'];
 
 /** Each more needs a reason; a merge lowers them. */
 const mostTables = 64;

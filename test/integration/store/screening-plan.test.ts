@@ -8,6 +8,7 @@ import type { PlanInput } from '../../../src/store/night/plan-sql.js';
 import { readSearchTasks } from '../../../src/store/night/screenings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld, type PlannedCustomer, readPlan } from '../../helpers/planning-world.js';
+import { judgeAgain } from '../../helpers/status-agreement.js';
 
 const hourMs = 60 * 60 * 1_000;
 const now = new Date('2026-11-21T02:00:00Z');
@@ -113,6 +114,7 @@ describeOnEachDatabase('the plan of a run', (open) => {
     const stored = await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 's' } }));
     expect(await readPlan(database)).toEqual(['overdue', 'not_due', 'new']);
     expect(stored).toMatchObject({ planned: 2, reused: 0, searches: 1 });
+    await judgeAgain(database);
     const { groups } = await readCoverage(database, buildPlanInput(now));
     expect(groups.map(({ status, customers }) => [status, customers]).sort()).toEqual([
       ['never', 1],

@@ -18,11 +18,11 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { readImportedRosters } from '../../../src/store/customers/coverage.js';
+import { readCustomerStatuses } from '../../../src/store/customers/states.js';
 import {
   countWaiting,
   makeWebhooksDue,
   postponeWebhook,
-  readCustomerStatuses,
   takeWebhookEvents,
 } from '../../../src/store/customers/webhooks.js';
 import type { Database, Transaction } from '../../../src/store/database/database.js';

@@ -93,6 +93,22 @@ export function readExpressions(file: string): { literals: readonly RegExp[]; co
   return { literals, constructed };
 }
 
+/** The functions of a file that are longer than `most` lines: how each begins. */
+export function readLongFunctions(file: string, most: number): readonly string[] {
+  const found: string[] = [];
+  const source = readSource(file);
+  const measure = ({ start, end }: { start: number; end: number }): void => {
+    const lines = source.slice(start, end).split('\n');
+    if (lines.length > most) found.push(`${file}: ${lines.length} lines from ${lines[0]}`);
+  };
+  new Visitor({
+    FunctionDeclaration: measure,
+    FunctionExpression: measure,
+    ArrowFunctionExpression: measure,
+  }).visit(parse(file));
+  return found;
+}
+
 /** How often a file spreads an object or a list that it writes in the same place. */
 export function readLiteralSpreads(file: string): number {
   let found = 0;

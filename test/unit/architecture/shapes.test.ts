@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listFiles, readLiteralSpreads, readTypeNames } from './read-imports.js';
+import { listFiles, readLiteralSpreads, readLongFunctions, readTypeNames } from './read-imports.js';
 
 const files = [...listFiles('src'), ...listFiles('jobs')];
 
@@ -13,4 +13,9 @@ it('no two types share a name', () => {
 
 it('an object or a list is written plainly, without a spread of a literal that only suits the formatter', () => {
   expect([...files, ...listFiles('test')].filter((file) => readLiteralSpreads(file) > 0)).toEqual([]);
+});
+
+it('a function of the night fits one screen', () => {
+  const night = ['src/runs/screening-run.ts', ...listFiles('src/runs/screening')];
+  expect(night.flatMap((file) => readLongFunctions(file, 60))).toEqual([]);
 });

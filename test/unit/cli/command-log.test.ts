@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { logEvents } from '../../../src/cli/progress.js';
-import { CommandLog } from '../../../src/cli/run-command-line.js';
+import { openCommandLog } from '../../../src/cli/run-command-line.js';
 import { ReportError, RosterError } from '../../../src/errors.js';
 import { createLogger } from '../../../src/logging.js';
 import { LastRun } from '../../../src/runs/app-context.js';
+
+type CommandLog = ReturnType<typeof openCommandLog>;
 
 const runId = '2026-01-01-screen-1';
 
@@ -32,7 +34,7 @@ function end(
   };
   const terminal = { writeData: async () => {}, writeMessage, isScreen, columns: 80, hasColours: false };
   const redact = (text: string): string => text.replaceAll('planted', '[secret]');
-  act(new CommandLog({ terminal, lastRun, redact, findLevel: () => level, isQuiet }));
+  act(openCommandLog({ terminal, lastRun, redact, findLevel: () => level, isQuiet }));
   return said;
 }
 
@@ -104,8 +106,8 @@ describe('where standard error is no screen', () => {
   test('that it is asked to end is a line as well, and so is that this takes too long', () => {
     const [asked = '', overdue = ''] = end(
       (log) => {
-        log.stopping({ kind: 'asked', signal: 'SIGTERM' });
-        log.stopping({ kind: 'overdue' });
+        log.stopping('SIGTERM');
+        log.overdue();
       },
       { state: 'going' },
     ).split('\n');
@@ -119,7 +121,7 @@ test('on a screen there are words alone, which say that the run has not finished
   const said = end(fail, { isScreen: true, state: 'going' });
   expect(said).toMatch(/^nightscreen: .*\[report_exists\]\n {2}run: {3}2026-01-01-screen-1 of retail has not finished/);
   expect(end(fail, { isScreen: true, state: 'finished' })).not.toContain('has not finished');
-  expect(end((log) => log.stopping({ kind: 'asked', signal: 'SIGINT' }), { isScreen: true })).toBe(
+  expect(end((log) => log.stopping('SIGINT'), { isScreen: true })).toBe(
     '\nnightscreen: SIGINT: finishing the current work; a second signal ends the process at once\n',
   );
 });

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { renderCompletion } from '../../../src/cli/completion.js';
-import { findOverview } from '../../../src/cli/overview.js';
-import { createProgram } from '../../../src/cli/run-command-line.js';
+import { createProgram, findOverview } from '../../../src/cli/program.js';
 import { findProgram } from '../../helpers/cli-process.js';
 import { findRefusal, splitWords } from '../../helpers/shipped-files.js';
 

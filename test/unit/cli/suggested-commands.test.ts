@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
-import { createProgram } from '../../../src/cli/run-command-line.js';
+import { createProgram } from '../../../src/cli/program.js';
 import { findRefusal, root } from '../../helpers/shipped-files.js';
 import { listFiles } from '../architecture/read-imports.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createProgram } from '../../../src/cli/run-command-line.js';
+import { createProgram } from '../../../src/cli/program.js';
 import {
   commandNames,
   findRefusal,

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { runModes, worstTopics } from '../../vocabulary.js';
+import { type Database, type Queryable, readColumn, readValue } from '../database/database.js';
+
+const statusRow = z.object({
+  roster: z.string(),
+  reference: z.string(),
+  state: z.string(),
+  inScope: z.boolean(),
+  worstTopic: z.enum(worstTopics).nullable(),
+  waiting: z.number(),
+  held: z.boolean(),
+  reason: z
+    .enum([
+      'never',
+      'changed',
+      'expired',
+      'unproven',
+      'related_party_unreadable',
+      'doubtful_name',
+      'row_rejected',
+      'conflicting_duplicate',
+      'roster_held',
+    ])
+    .nullable(),
+  because: z.string().nullable(),
+  lastState: z.string().nullable(),
+  asOf: z.date().nullable(),
+  neverScreened: z.boolean(),
+  dueAt: z.date().nullable(),
+  expiresAt: z.date().nullable(),
+  riskTier: z.enum(['high', 'medium', 'low']),
+  mode: z.enum(runModes).nullable(),
+  runId: z.string().nullable(),
+  changedAt: z.date().nullable(),
+});
+/** The status of a customer, as in the view `customer_screening_status`. */
+export type CustomerStatus = z.infer<typeof statusRow>;
+
+const rowsAtOnce = 2_000;
+
+/** The current statuses of the customers in scope of these rosters, all as of one moment, by roster and reference. */
+export function readCustomerStatuses(database: Database, organisation: string, rosters: readonly string[]) {
+  return database.cursor(
+    statusRow,
+    `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
+       expires_at, risk_tier, mode, run_id, changed_at
+     from customer_screening_status
+     where organisation = $1 and roster = any ($2::text[])
+     order by roster collate "C", reference collate "C"`,
+    [organisation, [...rosters]],
+    rowsAtOnce,
+  );
+}
+
+/** The customers of a roster on an account; null means each of them. */
+interface JudgedRoster {
+  rosterId: number | null;
+  accountId: number | null;
+  /** Only these customers; null for all. */
+  customerIds: readonly number[] | null;
+}
+
+/**
+ * Judges customers at `now` by their answers, alerts and dispositions: stores their states, records each that has changed, and queues the change for
+ * the webhooks of the organisation. `withNew`: also customers that had no state yet. Whatever changes a state must be done before, and
+ * nobody decides until the transaction ends.
+ */
+export async function judgeCustomers(
+  transaction: Queryable,
+  { rosterId, accountId, customerIds }: JudgedRoster,
+  { withNew, now }: { withNew: boolean; now: Date },
+): Promise<void> {
+  await transaction.execute(
+    `select judge_customers(roster_id, account_id, $3::bigint[], $4, $5)
+     from roster_account
+     where roster_id = coalesce($1, roster_id) and account_id = coalesce($2, account_id)
+     order by roster_id, account_id`,
+    [rosterId, accountId, customerIds && [...customerIds], withNew, now],
+  );
+}
+
+/** Notes why a run has no valid answer for customers of its plan. A failure stays until they are searched for again. */
+export async function noteUnanswered(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(
+    `update customer_state state
+     set because = found.because, because_run_id = case when found.because is not null then found.run_id end, has_failed = found.has_failed
+     from (
+       select screening.run_id, run.account_id, party.customer_id, bool_or(screening.outcome = 'failed') as has_failed,
+         coalesce(
+           min(screening.outcome_reason) filter (where screening.outcome = 'failed'),
+           max(screening.outcome) filter (where screening.outcome = 'remaining'),
+           min(screening.outcome_reason) filter (where screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
+         ) as because
+       from screening
+       join run on run.run_id = screening.run_id
+       join party on party.party_id = screening.party_id
+       where screening.run_id = $1
+       group by screening.run_id, run.account_id, party.customer_id
+     ) found
+     where state.account_id = found.account_id and state.customer_id = found.customer_id
+       and (state.because, state.has_failed) is distinct from (found.because, found.has_failed)
+       and coalesce(state.because_run_id <= found.run_id, true)
+       and (found.has_failed or found.because is null or not state.has_failed)`,
+    [runId],
+  );
+}
+
+/** The customers in the plan of a run. */
+export function readPlannedCustomers(transaction: Queryable, runId: number): Promise<readonly number[]> {
+  return readColumn(
+    transaction,
+    z.number(),
+    'select distinct party.customer_id from planned join party using (party_id) where planned.run_id = $1 order by 1',
+    [runId],
+  );
+}
+
+/** The number of the newest change of state; 0 before the first. */
+export function readLastStateChange(transaction: Queryable): Promise<number> {
+  return readValue(transaction, z.number(), 'select coalesce(max(change_id), 0) as last from customer_state_change');
+}
