@@ -34,6 +34,7 @@ const slowest = [
   'invite-kills',
   'kill-points',
   'kill-rivals',
+  'statement-kills',
   'wide-rosters',
   'watchdog',
   'invite',

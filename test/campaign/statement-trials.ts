@@ -106,10 +106,12 @@ class StatementNight {
     let kills = 0;
     for (let occurrence = 1; ; occurrence += step) {
       const copy = await this.#copy(start);
-      const { signal } = await this.#live(copy, { point, occurrence, delayMs: 0 });
+      const death = await this.#live(copy, { point, occurrence, delayMs: 0 });
       // The transaction has fewer statements, so that the night came to its end.
-      const isOver = signal !== 'SIGKILL';
-      if (!isOver) {
+      const isOver = death.signal !== 'SIGKILL';
+      if (isOver) {
+        expectComplete(death);
+      } else {
         kills += 1;
         if (copy.location.url !== undefined) await letLeaseRunOut(copy);
         expectComplete(await this.#live(copy));
