@@ -257,7 +257,7 @@ async function openRun(
   return write(async (transaction) => {
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !blocker) {
-      await markInFlightUnknown(transaction, open.runId);
+      await markInFlightUnknown(transaction, new RunNumbers(open));
       await noteOverridden(app, transaction, open.runId, overridden);
       await applyLeft(transaction, { app, run: open });
       return takeOverRun(transaction, open.runId, holder, request);
@@ -341,7 +341,7 @@ async function abandon(
     ...(reported > 0 ? [`${countNoun(reported, 'change')} that it reported early did not hold`] : []),
   ].join('; ');
   app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
-  await markInFlightUnknown(transaction, open.runId);
+  await markInFlightUnknown(transaction, new RunNumbers(open));
   await clearStaging(transaction, open.runId);
   await dropSweptPages(transaction, open.runId);
   const isPlanned = open.stage === 'planned' || open.stage === 'screened';

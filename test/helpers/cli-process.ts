@@ -22,6 +22,8 @@ export const quickStart = ['--liftoff-only'];
 export interface CliOptions {
   folder: string;
   environment?: Readonly<Record<string, string>>;
+  /** In place of the compiled command line. */
+  program?: string;
 }
 
 /** The variables with which the command line finds a service, and a database on a server where there is one. */
@@ -38,7 +40,7 @@ export const accessTo = (
 export async function makeCliSite(
   files: Readonly<Record<string, string>>,
   ...access: Parameters<typeof accessTo>
-): Promise<Required<CliOptions>> {
+): Promise<{ folder: string; environment: Readonly<Record<string, string>> }> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-site-'));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return { folder, environment: accessTo(...access) };
@@ -59,9 +61,9 @@ export function findCli(): string {
 }
 
 /** Starts the command line as a child process with only the given variables beside PATH. */
-export function startCli(words: readonly string[], { folder, environment = {} }: CliOptions): ChildProcess {
+export function startCli(words: readonly string[], { folder, environment = {}, program }: CliOptions): ChildProcess {
   const env = { PATH: process.env['PATH'] ?? '', ...environment };
-  return spawn(process.execPath, [...quickStart, findCli(), ...words], { cwd: folder, env });
+  return spawn(process.execPath, [...quickStart, program ?? findCli(), ...words], { cwd: folder, env });
 }
 
 /** Everything a stream of the child writes, as text so far. */

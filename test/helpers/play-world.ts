@@ -8,7 +8,9 @@ import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
 import { decideAlerts, undoDecision } from '../../src/runs/review/decide.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
+import { acceptRun } from '../../src/runs/screening/accept-run.js';
 import { acceptSettings } from '../../src/runs/settings-acceptance.js';
+import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { toHoldBounds } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
@@ -19,9 +21,9 @@ import { severities } from '../../src/vocabulary.js';
 import { createLogin } from './database-servers.js';
 import { toAccepterGrants, toReviewerGrants } from './databases.js';
 import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
-import { makeAcceptance, type SmallSite } from './small-site.js';
+import { listenAlong, makeAcceptance, type SmallSite } from './small-site.js';
 import { fileOf, listed, type TestAppContext } from './small-world.js';
-import { createStateModel, type ModelAlert, type PartyRecord, type StateModel } from './state-model.js';
+import { createStateModel, type ModelAlert, type PartyRecord, type Reliance, type StateModel } from './state-model.js';
 import { expectAgreement, stateAtSql } from './status-agreement.js';
 
 /** Where the product and the model disagree. */
@@ -47,6 +49,7 @@ const hold = toHoldBounds({
   allOf: 100_000,
   newlyOpenLeast: 100_000,
 });
+const resumeAfterMs = 600_000;
 const maxResults = 25;
 const control = listed('c', 'Control Listed');
 
@@ -69,67 +72,183 @@ export async function playWorld(
   site: SmallSite,
   size: WorldSize,
 ): Promise<{ mismatches: Mismatch[]; compared: Record<string, number> }> {
-  const model = createStateModel(rules);
-  const roster = toWorldRoster(site.roster);
   // The embedded database knows one login, so that no two people can decide there.
   const takesTwo = size.seed % 2 === 0 && site.database.dialect === 'postgres';
   const second = takesTwo ? await openSecond(site.database) : null;
-  const review = reviewSettingsSchema.parse({ fourEyes: takesTwo ? severities : [] });
-  const mismatches: Mismatch[] = [];
-  const compared = { nights: 0, held: 0, states: 0, alerts: 0, decisions: 0 };
-  const nights = makeWorldNights(size);
-  for (const [index, night] of nights.entries()) {
-    const offsetMs = (index + 1 - nights.length) * nightMs;
-    const app = await site.work({
-      offsetMs,
+  const player = new WorldPlayer(site, size, second);
+  for (const index of player.nights.keys()) await player.playNight(index);
+  await second?.database.close();
+  return player;
+}
+
+type Second = Awaited<ReturnType<typeof openSecond>>;
+
+/** Searches by their type and name. */
+type Searches = ReadonlySet<string>;
+
+const toSearchKey = (type: string | null, name: string | null): string => `${type}/${name}`;
+
+class WorldPlayer {
+  readonly nights: readonly WorldNight[];
+  readonly mismatches: Mismatch[] = [];
+  readonly compared = { nights: 0, held: 0, stopped: 0, abandoned: 0, accepted: 0, states: 0, alerts: 0, decisions: 0 };
+  readonly #site: SmallSite;
+  readonly #size: WorldSize;
+  readonly #second: Second | null;
+  readonly #roster: RosterSettings;
+  readonly #model = createStateModel(rules);
+  /** What the run that nobody has resumed leaves to the next one. */
+  #left: Searches | null = null;
+
+  constructor(site: SmallSite, size: WorldSize, second: Second | null) {
+    this.#site = site;
+    this.#size = size;
+    this.#second = second;
+    this.#roster = toWorldRoster(site.roster);
+    this.nights = makeWorldNights(size);
+  }
+
+  async playNight(index: number): Promise<void> {
+    const [site, model, second] = [this.#site, this.#model, this.#second];
+    const night = this.nights[index];
+    if (night === undefined) return;
+    const app = await this.#work(index);
+    await writeRosterFiles(this.#roster, night);
+    playService(site, night);
+    if (second !== null && index > 0) await acceptAsTwo(app, second);
+    const left = this.#left;
+    this.#left = null;
+    if (left !== null) {
+      this.compared.abandoned += 1;
+      model.applyAnswers(({ type, name }) => left.has(toSearchKey(type, name)));
+    }
+    const hasNewSettings = night.scoreStep !== (this.nights[index - 1] ?? night).scoreStep;
+    const begin = (reliance: Reliance): void => {
+      const atMs = app.clock.now().getTime();
+      model.beginNight({ atMs, reliance, hasNewSettings, rows: night.rows, search: toSearch(night) });
+    };
+    if (night.course === 'whole') {
+      const { runId } = await site.run(app, { roster: this.#roster, acceptRoster: await makeAcceptance(site) });
+      // Whether the bounds find every such night is measured elsewhere; here the states are compared that follow from it.
+      const isHeld = await isLastRunHeld(site.database);
+      begin(isHeld ? 'held' : night.reliance === 'held' ? 'relied_on' : night.reliance);
+      model.applyAnswers();
+      await this.#compareAndDecide(app, index, 'run');
+      if (isHeld) this.compared.held += 1;
+      if (isHeld && night.isAccepted && second === null) await this.#accept(app, index, runId);
+      return;
+    }
+    const { applied, proven, isOpen } = await this.#stop(app, night);
+    begin('relied_on');
+    model.applyAnswers(({ type, name }) => applied.has(toSearchKey(type, name)));
+    this.compared.stopped += 1;
+    await this.#compareAndDecide(app, index, night.course);
+    if (!isOpen) return;
+    if (!night.isResumed) {
+      this.#left = new Set([...proven].filter((search) => !applied.has(search)));
+      return;
+    }
+    const resumed = await this.#work(index, resumeAfterMs);
+    playService(site, night);
+    await site.run(resumed, { roster: this.#roster, acceptRoster: await makeAcceptance(site) });
+    model.applyAnswers(({ type, name }) => !applied.has(toSearchKey(type, name)));
+    await this.#compareAndDecide(resumed, index, 'resumed run');
+  }
+
+  /** Lets the run of a night stop; gives the searches whose answers apply then, those that are proven, and whether the run may go on. */
+  async #stop(app: TestAppContext, night: WorldNight) {
+    const { course, rows, stopsAt } = night;
+    const { sandbox, database, run } = this.#site;
+    const least = Math.max(1, Math.floor(rows.size * stopsAt));
+    const before = sandbox.ledger().length;
+    const stop = new AbortController();
+    let goodCalls = Number.POSITIVE_INFINITY;
+    const listening = listenAlong(app, (event) => {
+      if (event.kind !== 'progress' || event.stage !== 'screen' || event.done !== least) return;
+      if (course === 'signal' || course === 'kill') stop.abort(new Error('asked to stop'));
+      if (course === 'outage') sandbox.setFaults([{ path: '/aml/search', status: 503, times: 1_000_000 }]);
+      if (course !== 'controls_fail') return;
+      goodCalls = sandbox.ledger().length - before;
+      sandbox.setWorld({ watchlist: [...night.watchlist], dossiers: [], ranking: night.ranking });
+    });
+    const limit = course === 'limit' ? { maxSearches: least } : {};
+    const budget = { ...app.settings.budget, ...(course === 'budget' ? { maxSearchesPerRun: least } : {}) };
+    const limited = { ...listening, settings: { ...app.settings, budget } };
+    const options = { roster: this.#roster, acceptRoster: await makeAcceptance(this.#site), ...limit };
+    const summary = await run(limited, options, stop.signal);
+    if (course === 'kill') await leaveAsKilled(database);
+    const calls = sandbox.ledger().slice(before);
+    const isControl = (call: LedgerEntry): boolean => call.searchName === control.name;
+    const lastRound = calls.findLastIndex((call, place) => isControl(call) && call.worked && place < goodCalls);
+    const proven = new Set(
+      calls
+        .slice(0, Math.max(0, lastRound))
+        .filter((call) => call.worked && !isControl(call))
+        .map(({ searchType, searchName }) => toSearchKey(searchType, searchName)),
+    );
+    // After a signal or a kill, whoever takes the roster next applies what is proven.
+    const isLater = summary.haltedBy === 'signal';
+    const applied: Searches = isLater ? new Set() : proven;
+    return { applied, proven, isOpen: summary.state === 'stopped' };
+  }
+
+  async #accept(app: TestAppContext, index: number, runId: string): Promise<void> {
+    await acceptRun(app, runId, await makeAcceptance(app), new AbortController().signal);
+    this.#model.applyAnswers(undefined, 'relied_on');
+    this.compared.accepted += 1;
+    await this.#compareAndDecide(app, index, 'acceptance');
+  }
+
+  #work(index: number, afterMs = 0): Promise<TestAppContext> {
+    const { scoreStep = 0.02, course = 'whole' } = this.nights[index] ?? {};
+    const review = reviewSettingsSchema.parse({ fourEyes: this.#second === null ? [] : severities });
+    return this.#site.work({
+      offsetMs: (index + 1 - this.nights.length) * nightMs + afterMs,
       maxAttempts: 2,
-      rate: { perSecond: 5_000, concurrency: 8 },
+      // One after another, so that the service's own list of calls says which came before a control search.
+      rate: { perSecond: 5_000, concurrency: course === 'whole' ? 8 : 1 },
       settings: {
-        rosters: [roster],
+        rosters: [this.#roster],
         review,
-        changes: changeSettingsSchema.parse({ scoreStep: night.scoreStep }),
+        changes: changeSettingsSchema.parse({ scoreStep }),
         screening: {
           cadenceHours: 24,
           leaveAfterDays: rules.leaveAfterDays,
-          controlsEvery: 10_000,
+          controlsEvery: Math.ceil(this.#size.customers / 8),
           reuseMaxAge: 0,
           hold,
         },
       },
     });
+  }
+
+  /** Compares all of the product with the model, before and after what reviewers then decide. */
+  async #compareAndDecide(app: TestAppContext, index: number, when: string): Promise<void> {
+    const alerts = await this.#compare(app, `${index + 1} ${when}`);
+    await this.#decide(app, index, when, alerts);
+    await this.#compare(app, `${index + 1} ${when}, decisions`);
+  }
+
+  async #compare(app: TestAppContext, moment: string): Promise<readonly Alert[]> {
+    await expectAgreement(app);
+    const alerts = await readAlerts(this.#site.database);
+    const states = await readStates(app);
+    const found = compareAll(this.#model, { states, alerts, atMs: app.clock.now().getTime() });
+    const { seed } = this.#size;
+    this.mismatches.push(...found.mismatches.map((mismatch) => ({ ...mismatch, seed, moment })));
+    this.compared.nights += 1;
+    this.compared.states += found.states;
+    this.compared.alerts += found.alerts;
+    return alerts;
+  }
+
+  async #decide(app: TestAppContext, index: number, when: string, alerts: readonly Alert[]): Promise<void> {
+    const { seed } = this.#size;
+    const second = this.#second;
+    const takesTwo = second !== null;
     const atMs = app.clock.now().getTime();
-    await writeRosterFiles(roster, night);
-    playService(site, night);
-    if (second !== null && index > 0) await acceptAsTwo(app, second);
-    await site.run(app, { roster, acceptRoster: await makeAcceptance(site) });
-    const hasNewSettings = night.scoreStep !== (nights[index - 1] ?? night).scoreStep;
-    // Whether the bounds find every such night is measured elsewhere; here the states are compared that follow from it.
-    const reliance = (await isLastRunHeld(site.database))
-      ? 'held'
-      : night.reliance === 'held'
-        ? 'relied_on'
-        : night.reliance;
-    if (reliance === 'held') compared.held += 1;
-    model.playNight({ atMs, reliance, hasNewSettings, rows: night.rows, search: toSearch(night) });
-    const compare = async (when: string): Promise<readonly Alert[]> => {
-      await expectAgreement(app);
-      const alerts = await readAlerts(site.database);
-      const found = compareAll(model, {
-        states: await readStates(app),
-        alerts,
-        atMs: app.clock.now().getTime(),
-      });
-      mismatches.push(
-        ...found.mismatches.map((mismatch) => ({ ...mismatch, seed: size.seed, moment: `${index + 1} ${when}` })),
-      );
-      compared.nights += 1;
-      compared.states += found.states;
-      compared.alerts += found.alerts;
-      return alerts;
-    };
-    const alerts = await compare('run');
-    for (const alert of model.readAlerts()) {
-      const choice = chooseDecision(size.seed, index, alert, takesTwo);
+    for (const alert of this.#model.readAlerts()) {
+      const choice = chooseDecision(seed, `${index} ${when}`, alert, takesTwo);
       const { customer, listed: match } = alert;
       if (!choice) continue;
       const expiresAtMs = choice.expires ? atMs + 2 * 24 * hourMs : null;
@@ -140,25 +259,20 @@ export async function playWorld(
           )
         : 'no stored';
       const isPending = takesTwo && !choice.hasSecond && choice.verdict !== 'inconclusive';
-      if (isPending) model.propose(customer, alert.party, match.id, choice.verdict);
-      else model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
-      compared.decisions += 1;
+      if (isPending) this.#model.propose(customer, alert.party, match.id, choice.verdict);
+      else this.#model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
+      this.compared.decisions += 1;
       if (['decided', 'approved', 'undone', 'same_already', isPending ? 'proposed' : ''].includes(result)) continue;
       const expected = `${choice.verdict} about ${match.id} ${alert.absences.join(' or ')}`;
-      mismatches.push({
-        kind: 'refused',
-        seed: size.seed,
-        customer,
-        moment: `${index + 1} decisions`,
-        expected,
-        found: result,
-      });
+      const moment = `${index + 1} ${when}, decisions`;
+      this.mismatches.push({ kind: 'refused', seed, customer, moment, expected, found: result });
     }
-    await compare('decisions');
   }
-  await second?.database.close();
-  return { mismatches, compared };
 }
+
+/** As a process leaves its run that is killed instead of stopped. */
+const leaveAsKilled = (database: Database): Promise<number> =>
+  database.execute(`update run set state = 'running', finished_at = null, sums = null where state = 'stopped'`);
 
 const isLastRunHeld = async (database: Database): Promise<boolean> =>
   (
@@ -250,7 +364,7 @@ async function openSecond(owner: Database): Promise<{ name: string; database: Da
 }
 
 /** Accepts what has changed in the settings, by a second person too where that takes two. */
-async function acceptAsTwo(app: TestAppContext, second: { name: string; database: Database }): Promise<void> {
+async function acceptAsTwo(app: TestAppContext, second: Second): Promise<void> {
   const acceptance = await makeAcceptance(app);
   const { isProposed } = await acceptSettings(app, acceptance);
   if (!isProposed) return;
@@ -260,7 +374,7 @@ async function acceptAsTwo(app: TestAppContext, second: { name: string; database
 
 /** Decides as one person, or as two where that takes two; gives what became of it in the end. */
 async function decideAs(
-  app: TestAppContext & { second: { name: string; database: Database } | null },
+  app: TestAppContext & { second: Second | null },
   alertId: number,
   choice: Choice,
   expiresAtMs: number | null,

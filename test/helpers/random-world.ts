@@ -4,8 +4,21 @@ import type { ModelAlert, PartyRecord, Reliance, RosterRow, Verdict } from './st
 
 type Random = ReturnType<typeof createSeededRandom>;
 
+/**
+ * How the run of a night goes: to its end, or it stops at a limit of searches, at the budget, in an outage, by a signal or by a kill; or its
+ * control searches begin to fail.
+ */
+type Course = 'whole' | 'limit' | 'budget' | 'outage' | 'signal' | 'kill' | 'controls_fail';
+
 /** One night as it happens outside the product. */
 export interface WorldNight {
+  course: Course;
+  /** After which share of its customers it stops, or its control searches begin to fail. */
+  stopsAt: number;
+  /** Whether somebody resumes the run that has stopped; otherwise the next night abandons it. */
+  isResumed: boolean;
+  /** Whether a person accepts the answers where they are held. */
+  isAccepted: boolean;
   reliance: Reliance;
   rows: ReadonlyMap<string, RosterRow>;
   watchlist: readonly WatchlistEntry[];
@@ -275,6 +288,9 @@ export function makeWorldNights(size: WorldSize): readonly WorldNight[] {
     const hasNoControl = night > 0 && chance(random, 0.15);
     const hasLostLists = night > 2 && chance(random, 0.15) && size.losesLists === true;
     const reliance = hasNoControl ? 'control_failed' : hasLostLists ? 'held' : 'relied_on';
+    const courses = ['limit', 'budget', 'outage', 'signal', 'kill', 'controls_fail'] as const;
+    const isStopped = reliance === 'relied_on' && chance(random, 0.5);
+    const course = isStopped ? pick(random, courses) : 'whole';
     const failing = lives.flatMap((life) => live(life).failing);
     const rows = lives.flatMap((life): [string, RosterRow][] => {
       const row = life.joinsAt <= night ? toRow(life) : null;
@@ -285,6 +301,10 @@ export function makeWorldNights(size: WorldSize): readonly WorldNight[] {
       reliance === 'held' ? everybody.filter(({ id }) => seedOf(`${night} ${id}`) % 5 === 0) : everybody;
     return {
       reliance,
+      course,
+      stopsAt: 0.1 + 0.8 * random(),
+      isResumed: chance(random, 0.5),
+      isAccepted: chance(random, 0.5),
       rows: new Map([anchor, ...rows]),
       watchlist,
       failing: new Map(failing),
@@ -301,10 +321,10 @@ export interface Choice {
   hasSecond: boolean;
 }
 
-/** What reviewers decide about an alert after a night, if anything. */
-export function chooseDecision(seed: number, night: number, alert: ModelAlert, takesTwo: boolean): Choice | null {
+/** What reviewers decide about an alert at a moment, if anything. */
+export function chooseDecision(seed: number, moment: string, alert: ModelAlert, takesTwo: boolean): Choice | null {
   const random = createSeededRandom(
-    seedOf(`decision ${seed} ${night} ${alert.customer} ${alert.party} ${alert.listed.id}`),
+    seedOf(`decision ${seed} ${moment} ${alert.customer} ${alert.party} ${alert.listed.id}`),
   );
   const expires = chance(random, 0.25);
   const isConfirmed = chance(random, 0.8);

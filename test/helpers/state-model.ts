@@ -157,25 +157,41 @@ const isSameRecord = (one: PartyRecord, other: PartyRecord): boolean =>
 export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
   const customers = new Map<string, Customer>();
 
+  /** The last night that began, and the parties that are searched for in it. */
+  let begun: { night: ModelNight; planned: readonly Party[] } | null = null;
+
   const isOnRoster = ({ hasEnded, absentSnapshots }: Customer): boolean =>
     !hasEnded && absentSnapshots <= leaveAfterDays;
   const isInScope = (customer: Customer): boolean =>
     isOnRoster(customer) || [...customer.parties.values()].some(({ alerts }) => alerts.some(waits));
 
   return {
-    playNight(night: ModelNight): void {
+    /** Takes the roster of a night, and notes who is searched for. */
+    beginNight(night: ModelNight): void {
       const hasRunOut = new Set<Alert>();
       for (const { parties } of customers.values()) {
         for (const { alerts } of parties.values()) for (const alert of alerts) expire(alert, night.atMs, hasRunOut);
       }
       takeRoster(customers, night.rows);
-      for (const customer of customers.values()) {
-        // Who comes back into scope because a decision has run out is searched for from the next night on.
-        const isPlanned = ({ alerts }: Party): boolean => alerts.some((alert) => waits(alert) && !hasRunOut.has(alert));
+      // Who comes back into scope because a decision has run out is searched for from the next night on.
+      const isPlanned = ({ alerts }: Party): boolean => alerts.some((alert) => waits(alert) && !hasRunOut.has(alert));
+      const planned = [...customers.values()].flatMap((customer) => {
         const parties = [...customer.parties.values()];
         if (night.hasNewSettings) for (const party of parties) party.hasNewSettings = true;
-        if (!isOnRoster(customer) && !parties.some(isPlanned)) continue;
-        for (const party of parties) if (party.isNamed || isPlanned(party)) takeAnswer(party, night);
+        if (!isOnRoster(customer) && !parties.some(isPlanned)) return [];
+        return parties.filter((party) => party.isNamed || isPlanned(party));
+      });
+      begun = { night, planned };
+    },
+
+    /**
+     * Applies the answers of the last night that began, or those of some of its searches; `reliance` is what they are worth now, which changes
+     * when a person accepts them.
+     */
+    applyAnswers(isMeant: (party: PartyRecord) => boolean = () => true, reliance = begun?.night.reliance): void {
+      if (begun === null || reliance === undefined) throw new Error('no night has begun');
+      for (const party of begun.planned) {
+        if (isMeant(party.record)) takeAnswer(party, { ...begun.night, reliance });
       }
     },
 

@@ -4,18 +4,21 @@ import { isFullSize, printFigure } from '../helpers/figures.js';
 import { playWorld } from '../helpers/play-world.js';
 import { openSmallSites } from '../helpers/small-site.js';
 
-const size = isFullSize ? { customers: 300, nights: 10 } : { customers: 40, nights: 6 };
+const size = isFullSize ? { customers: 300, nights: 10 } : { customers: 40, nights: 7 };
+// The few worlds have stopped, killed, abandoned, held, accepted and resumed nights among them.
+const fewSeeds = { postgres: [13, 14, 21, 3], embedded: [21] };
 
 describeOnEachDatabase(
   'random worlds, to the product and to an independent model of states and alerts',
   (open, { dialect }) => {
     const openSite = openSmallSites(open);
-    const worlds = dialect === 'postgres' ? (isFullSize ? 20 : 2) : isFullSize ? 4 : 1;
+    const count = dialect === 'postgres' ? 20 : 4;
+    const seeds = isFullSize ? Array.from({ length: count }, (_, index) => index + 1) : fewSeeds[dialect];
 
-    it('no state is wrong, no alert and no decision is lost', { timeout: 3_600_000 }, async () => {
+    it('no state is wrong, no alert and no decision is lost', { timeout: 4 * 3_600_000 }, async () => {
       const found: Record<string, number> = { state: 0, alert: 0, decision: 0 };
       const total: Record<string, number> = {};
-      for (let seed = 1; seed <= worlds; seed += 1) {
+      for (const seed of seeds) {
         const { mismatches, compared } = await playWorld(await openSite(), { seed, losesLists: true, ...size });
         for (const [name, count] of Object.entries(compared)) total[name] = (total[name] ?? 0) + count;
         for (const { kind } of mismatches) found[kind] = (found[kind] ?? 0) + 1;
@@ -26,7 +29,7 @@ describeOnEachDatabase(
         }
       }
       const shown = Object.entries(found).map(([kind, count]) => `${kind} ${count}`);
-      printFigure(`${worlds} random worlds (${dialect}), ${JSON.stringify(total)}: wrong ${shown.join(', ')}`);
+      printFigure(`${seeds.length} random worlds (${dialect}), ${JSON.stringify(total)}: wrong ${shown.join(', ')}`);
       expect(found).toEqual({ state: 0, alert: 0, decision: 0 });
     });
   },

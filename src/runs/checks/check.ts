@@ -264,7 +264,8 @@ export async function closeDeadChecks({ database, clock, owner, settings }: AppC
         (check) => check.runId === runId,
       );
       if (!isStillOpen) return;
-      await markInFlightUnknown(transaction, runId);
+      // A check is never resumed, so it has one process.
+      await markInFlightUnknown(transaction, { runId, worker: 1 });
       await endCheck(transaction, runId, failure, clock.now());
     });
     await releaseLease(database, lease);

@@ -137,9 +137,14 @@ export async function saveAttempts(
   );
 }
 
-/** Marks the in-flight attempts of a dead owner as unknown: the service may have billed them. */
-export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute(sql`update call set outcome = 'unknown' where run_id = ${runId} and outcome = 'in_flight'`);
+/** Marks the in-flight attempts of a dead worker as unknown: the service may have billed them. */
+export async function markInFlightUnknown(
+  transaction: Queryable,
+  { runId, worker }: Pick<RunNumbers, 'runId' | 'worker'>,
+): Promise<void> {
+  await transaction.execute(
+    sql`update call set outcome = 'unknown' where run_id = ${runId} and worker = ${worker} and outcome = 'in_flight'`,
+  );
 }
 
 /** An answered search of this run, to repeat as a control search; null without one. */
