@@ -120,12 +120,12 @@ class WorldPlayer {
     this.#left = null;
     if (left !== null) {
       this.compared.abandoned += 1;
-      model.applyAnswers(({ type, name }) => left.has(toSearchKey(type, name)));
+      model.applyLeft(({ type, name }) => left.has(toSearchKey(type, name)), app.clock.now().getTime());
     }
     const hasNewSettings = night.scoreStep !== (this.nights[index - 1] ?? night).scoreStep;
-    const begin = (reliance: Reliance): void => {
+    const begin = (reliance: Reliance, isLeft = false): void => {
       const atMs = app.clock.now().getTime();
-      model.beginNight({ atMs, reliance, hasNewSettings, rows: night.rows, search: toSearch(night) });
+      model.beginNight({ atMs, reliance, hasNewSettings, rows: night.rows, search: toSearch(night) }, isLeft);
     };
     if (night.course === 'whole') {
       const { runId } = await site.run(app, { roster: this.#roster, acceptRoster: await makeAcceptance(site) });
@@ -138,8 +138,8 @@ class WorldPlayer {
       if (isHeld && night.isAccepted && second === null) await this.#accept(app, index, runId);
       return;
     }
-    const { applied, proven, isOpen } = await this.#stop(app, night);
-    begin('relied_on');
+    const { applied, proven, isOpen, isLeft } = await this.#stop(app, night);
+    begin('relied_on', isLeft);
     model.applyAnswers(({ type, name }) => applied.has(toSearchKey(type, name)));
     this.compared.stopped += 1;
     await this.#compareAndDecide(app, index, night.course);
@@ -151,7 +151,7 @@ class WorldPlayer {
     const resumed = await this.#work(index, resumeAfterMs);
     playService(site, night);
     await site.run(resumed, { roster: this.#roster, acceptRoster: await makeAcceptance(site) });
-    model.applyAnswers(({ type, name }) => !applied.has(toSearchKey(type, name)));
+    model.applyLeft(({ type, name }) => !applied.has(toSearchKey(type, name)), resumed.clock.now().getTime());
     await this.#compareAndDecide(resumed, index, 'resumed run');
   }
 
@@ -187,9 +187,9 @@ class WorldPlayer {
         .map(({ searchType, searchName }) => toSearchKey(searchType, searchName)),
     );
     // After a signal or a kill, whoever takes the roster next applies what is proven.
-    const isLater = summary.haltedBy === 'signal';
-    const applied: Searches = isLater ? new Set() : proven;
-    return { applied, proven, isOpen: summary.state === 'stopped' };
+    const isLeft = summary.haltedBy === 'signal';
+    const applied: Searches = isLeft ? new Set() : proven;
+    return { applied, proven, isOpen: summary.state === 'stopped', isLeft };
   }
 
   async #accept(app: TestAppContext, index: number, runId: string): Promise<void> {

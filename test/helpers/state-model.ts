@@ -160,18 +160,26 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
   /** The last night that began, and the parties that are searched for in it. */
   let begun: { night: ModelNight; planned: readonly Party[] } | null = null;
 
+  /** Ends the decisions that have run out; gives their alerts. */
+  const endDecisions = (atMs: number): Set<Alert> => {
+    const hasRunOut = new Set<Alert>();
+    for (const { parties } of customers.values()) {
+      for (const { alerts } of parties.values()) for (const alert of alerts) expire(alert, atMs, hasRunOut);
+    }
+    return hasRunOut;
+  };
   const isOnRoster = ({ hasEnded, absentSnapshots }: Customer): boolean =>
     !hasEnded && absentSnapshots <= leaveAfterDays;
   const isInScope = (customer: Customer): boolean =>
     isOnRoster(customer) || [...customer.parties.values()].some(({ alerts }) => alerts.some(waits));
 
   return {
-    /** Takes the roster of a night, and notes who is searched for. */
-    beginNight(night: ModelNight): void {
-      const hasRunOut = new Set<Alert>();
-      for (const { parties } of customers.values()) {
-        for (const { alerts } of parties.values()) for (const alert of alerts) expire(alert, night.atMs, hasRunOut);
-      }
+    /**
+     * Takes the roster of a night, and notes who is searched for. Decisions run out when answers are applied: not in a night that a signal or a
+     * kill has ended (`isLeft`).
+     */
+    beginNight(night: ModelNight, isLeft = false): void {
+      const hasRunOut = isLeft ? new Set<Alert>() : endDecisions(night.atMs);
       takeRoster(customers, night.rows);
       // Who comes back into scope because a decision has run out is searched for from the next night on.
       const isPlanned = ({ alerts }: Party): boolean => alerts.some((alert) => waits(alert) && !hasRunOut.has(alert));
@@ -191,8 +199,15 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
     applyAnswers(isMeant: (party: PartyRecord) => boolean = () => true, reliance = begun?.night.reliance): void {
       if (begun === null || reliance === undefined) throw new Error('no night has begun');
       for (const party of begun.planned) {
-        if (isMeant(party.record)) takeAnswer(party, { ...begun.night, reliance });
+        if (isMeant(party.record)) takeAnswer(party, { ...begun.night, reliance }, begun.night.atMs);
       }
+    },
+
+    /** The same later of a night that a signal or a kill has ended: alerts wait since then. */
+    applyLeft(isMeant: (party: PartyRecord) => boolean, atMs: number): void {
+      if (begun === null) throw new Error('no night has begun');
+      endDecisions(atMs);
+      for (const party of begun.planned) if (isMeant(party.record)) takeAnswer(party, begun.night, atMs);
     },
 
     /** Decides about the alert of a listed party; a decision that does not end anything leaves the state as it is. */
@@ -306,7 +321,7 @@ function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']):
   }
 }
 
-function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void {
+function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight, appliedAtMs: number): void {
   const { record, isNamed, alerts } = party;
   const answer = search(record);
   if (answer === 'failed' || reliance === 'control_failed') return;
@@ -342,7 +357,7 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
     alerts.push({
       listed,
       ids: [listed.id],
-      openedAtMs: atMs,
+      openedAtMs: appliedAtMs,
       absences: isNamed ? [] : ['customer_changed'],
       ...state,
     });
