@@ -34,7 +34,7 @@ const statementPoints = {
   after_finishing: { mark: /^update run set .* sums = /, moment: 'after_commit' },
   in_reporting: { mark: /^insert into report /, moment: 'after_commit' },
   after_report_files: { mark: /^update report set manifest_sha256 = /, moment: 'before_statement' },
-  before_sending: { mark: /^insert into outbox .* values /, moment: 'after_commit' },
+  before_sending: { mark: /^insert into outbox .* on conflict /, moment: 'after_commit' },
   in_takeover: { mark: /^update call set outcome = 'unknown' /, moment: 'before_statement' },
   in_closing: { mark: /^select applied_wave as applied, /, moment: 'before_statement' },
   before_noting_sent: { mark: /^update outbox set attempts = attempts \|\|/, moment: 'before_statement' },

@@ -152,8 +152,8 @@ function fillIn(lines: readonly string[], name: string): string {
   const place = (title: string): number => titles.findIndex((found) => found.replaceAll('"', '') === title);
   const filled = rows.slice(0, 1).map((row) => {
     const cells = row.split(',');
-    cells[place('Disposition')] = 'false positive';
-    cells[place('Reason')] = `another birth date at ${name}`;
+    cells[place('disposition')] = 'false positive';
+    cells[place('reason')] = `another birth date at ${name}`;
     return cells.join(',');
   });
   return [header, ...filled, ''].join('\r\n');
