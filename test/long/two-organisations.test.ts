@@ -149,7 +149,7 @@ async function liveThrough({ name, sandbox, folder, run }: Office, own: number):
 function fillIn(lines: readonly string[], name: string): string {
   const [header = '', ...rows] = lines;
   const titles = header.split(',');
-  const place = (title: string): number => titles.findIndex((found) => found.replaceAll('"', '') === title);
+  const place = (title: string): number => titles.findIndex((found) => found.replaceAll(/["\uFEFF]/g, '') === title);
   const filled = rows.slice(0, 1).map((row) => {
     const cells = row.split(',');
     cells[place('disposition')] = 'false positive';
