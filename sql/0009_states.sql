@@ -182,7 +182,7 @@ $$;
 -- Why the answers of a customer do not count at a moment; `stale_at` is when answers end that are valid no longer. An answer that is dated ahead
 -- was dated by a clock that was wrong: it has no age.
 create function reason_at(reason text, as_of timestamptz, latest_at timestamptz, stale_at timestamptz, moment timestamptz) returns text
-language sql immutable parallel safe as $$
+language sql stable parallel safe as $$
   select case
     when reason in ('never', 'changed') then reason
     when as_of <= stale_at or latest_at > moment + interval '1 hour' then 'expired'
