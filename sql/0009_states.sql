@@ -221,8 +221,9 @@ left join lateral (
   order by is_test, run_id desc limit 1
 ) shown on true;
 
--- Judges these customers of a roster, or all of them, and records whose state has become another; `with_new` also whoever had none. Several who judge at once do it one after
--- another, so that nobody overwrites what another has decided: the row of the organisation is held until the transaction ends.
+-- Judges these customers of a roster, or all of them, and records whose state has become another; `with_new` also whoever had none. Several who
+-- judge at once do it one after another, so that nobody overwrites what another has decided: the row of the organisation is held until the
+-- transaction ends.
 create function judge_customers(for_roster bigint, for_account bigint, customers bigint[], with_new boolean, moment timestamptz) returns void
 language plpgsql security definer
   set plan_cache_mode = 'force_custom_plan' set enable_seqscan = on set enable_hashjoin = on set enable_mergejoin = on as $$
