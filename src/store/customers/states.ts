@@ -159,7 +159,9 @@ export async function noteUnanswered(transaction: Queryable, runId: number): Pro
        group by screening.run_id, run.account_id, party.customer_id
      ) found
      where state.account_id = found.account_id and state.customer_id = found.customer_id
-       and (state.because, state.has_failed) is distinct from (found.because, found.has_failed)
+       and (state.because, state.because_run_id, state.has_failed) is distinct from (
+         found.because, case when found.because is not null then found.run_id end, found.has_failed
+       )
        and coalesce(state.because_run_id <= found.run_id, true)
        and (found.has_failed or found.because is null or not state.has_failed)`,
     [runId],
