@@ -101,10 +101,11 @@ create index party_state_by_response on party_state (response_id);
 -- The few truncated answers.
 create index party_state_incomplete on party_state (account_id, party_id) where (state = 'truncated');
 
--- The answers of planned parties, applied or not.
-create view party_answer as
+-- The parties of each plan with their answers, applied or not; `wave` is null where there is no answer.
+create view planned_party as
 select
-  planned.run_id, planned.party_id, planned.request_id, planned.customer_version, planned.reason as plan_reason,
+  planned.run_id, planned.party_id, planned.request_id, planned.customer_version, planned.reason as plan_reason, planned.search_order,
+  planned.skipped_because,
   reused.party_id is not null as is_reused,
   coalesce(reused.response_id, answer.response_id) as response_id,
   coalesce(reused.answered_at, answer.answered_at) as answered_at,
@@ -113,37 +114,39 @@ from planned
 left join reused on reused.run_id = planned.run_id and reused.party_id = planned.party_id and reused.wave is not null
 left join answer
   on answer.run_id = planned.run_id and answer.request_id = planned.request_id
-  and planned.search_order is not null and reused.party_id is null
-where coalesce(reused.wave, answer.wave) is not null;
+  and planned.search_order is not null and reused.party_id is null;
+
+create view party_answer as
+select run_id, party_id, request_id, customer_version, plan_reason, is_reused, response_id, answered_at, wave
+from planned_party where wave is not null;
 
 -- The plan and the outcome of each party in each run, also before its answers are applied.
 create view screening as
 select
-  planned.run_id, planned.party_id, planned.request_id, planned.customer_version, planned.reason as plan_reason, planned.search_order,
-  case when counted.is_valid then answer.response_id end as response_id,
-  answer.answered_at, answer.wave, answer.is_reused,
+  party.run_id, party.party_id, party.request_id, party.customer_version, party.plan_reason, party.search_order,
+  case when counted.is_valid then party.response_id end as response_id,
+  party.answered_at, party.wave, party.is_reused,
   case
-    when planned.skipped_because is not null then 'skipped'
-    when counted.is_valid then case when answer.is_reused then 'reused' else 'screened' end
-    when answer.wave is not null or failure.reason is not null or run.unconfirmed_because = 'control_failed' then 'failed'
+    when party.skipped_because is not null then 'skipped'
+    when counted.is_valid then case when party.is_reused then 'reused' else 'screened' end
+    when party.wave is not null or failure.reason is not null or run.unconfirmed_because = 'control_failed' then 'failed'
     else 'remaining'
   end as outcome,
   case
-    when planned.skipped_because is not null then planned.skipped_because
+    when party.skipped_because is not null then party.skipped_because
     when counted.is_valid then null
     when counted.is_unproven then run.unconfirmed_because
-    when answer.wave is not null then 'held'
+    when party.wave is not null then 'held'
     else coalesce(failure.reason, case when run.unconfirmed_because = 'control_failed' then run.unconfirmed_because end)
   end as outcome_reason
-from planned
-join run on run.run_id = planned.run_id
-left join party_answer answer on answer.run_id = planned.run_id and answer.party_id = planned.party_id
-left join failure on failure.run_id = planned.run_id and failure.request_id = planned.request_id and planned.search_order is not null
+from planned_party party
+join run on run.run_id = party.run_id
+left join failure on failure.run_id = party.run_id and failure.request_id = party.request_id and party.search_order is not null
 cross join lateral (
-  select coalesce(run.unconfirmed_because is not null and answer.wave > run.proven_wave, false) as is_unproven
+  select coalesce(run.unconfirmed_because is not null and party.wave > run.proven_wave, false) as is_unproven
 ) proof
 cross join lateral (
-  select proof.is_unproven, answer.wave is not null and (answer.wave <= run.applied_wave or not (proof.is_unproven or run.is_held)) as is_valid
+  select proof.is_unproven, party.wave is not null and (party.wave <= run.applied_wave or not (proof.is_unproven or run.is_held)) as is_valid
 ) counted;
 
 -- Control searches of a run and their verdicts.

@@ -133,7 +133,9 @@ export async function saveAttempts(
        request_id bigint, number integer, started_at timestamptz, ended_at timestamptz, status smallint, outcome text,
        service_request_id text, response_id bigint, batch integer
      )
-     where call.run_id = ${runId} and call.worker = ${worker} and call.request_id = ended.request_id and call.number = ended.number`,
+     where call.run_id = ${runId} and call.worker = ${worker} and call.request_id = ended.request_id and call.number = ended.number
+       -- The calls of a run that has just begun look few: otherwise all of them would be read for each batch.
+       and call.request_id = any (${calls.map(({ requestId }) => requestId)})`,
   );
 }
 

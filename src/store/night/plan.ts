@@ -143,12 +143,13 @@ async function countStoredPlan(database: Queryable, runId: number): Promise<Plan
     database,
     countsRow,
     sql`with plan as (
-       select party.customer_id, screening.request_id, screening.plan_reason as reason, screening.outcome, screening.outcome_reason,
+       select party.customer_id, planned.request_id, planned.reason,
+         case when skipped_because is null then 'remaining' else 'skipped' end as outcome, skipped_because as outcome_reason,
          reuse.party_id is not null as is_reused
-       from screening
-       join party on party.party_id = screening.party_id
-       left join reused reuse on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id
-       where screening.run_id = ${runId}
+       from planned
+       join party on party.party_id = planned.party_id
+       left join reused reuse on reuse.run_id = planned.run_id and reuse.party_id = planned.party_id
+       where planned.run_id = ${runId}
      ) ${countsSql}`,
   );
 }
