@@ -17,10 +17,6 @@ export type Organisation = z.infer<typeof organisationRow>;
 export const isOfOrganisation = (table: string, name: string): Sql =>
   sql`${rawSql(table)}.organisation_id = (select organisation_id from organisation where name = ${name})`;
 
-/** SQL: the same, where the name is a parameter. */
-export const isOfSql = (table: string, name = '$1'): string =>
-  `${table}.organisation_id = (select organisation_id from organisation where name = ${name})`;
-
 const reviewOrganisationRow = knownOrganisationRow.extend({
   /** The secret of the codes of alerts and of the digests of what was seen. */
   reviewKey: z.instanceof(Buffer),
