@@ -77,7 +77,7 @@ it('when whoever is not screened was screened last is found at once, also for a 
   const count = (days: readonly (number | null)[]) =>
     [null, 1, nights - 1].map((day) => days.filter((one) => one === day).length);
   expect(count(first.days)).toEqual([customers / 10, customers / 10, (customers / 10) * 8]);
-  // Later everybody was screened again, or a failed control search has taken back what was said: the report stays the same.
+  // Later everybody was screened again: the report stays the same.
   await database.execute(sql`update party_state set run_id = ${nights}, screened_at = 'epoch'`);
   const later = await read(6);
   printFigure(

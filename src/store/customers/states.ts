@@ -68,22 +68,14 @@ export function readCustomerStatuses(
  */
 export async function judgeCustomers(
   transaction: Queryable,
-  {
-    rosterId,
-    accountId,
-    customerIds,
-  }: {
-    rosterId: number | null;
-    accountId: number | null;
-    /** Only these customers; null for all. */
-    customerIds: readonly number[] | null;
-  },
+  /** Null for all rosters, accounts or customers. */
+  of: { rosterId: number | null; accountId: number | null; customerIds: readonly number[] | null },
   { withNew, now }: { withNew: boolean; now: Date },
 ): Promise<void> {
   await transaction.execute(
-    sql`select judge_customers(roster_id, account_id, ${customerIds}::bigint[], ${withNew}, ${now})
+    sql`select judge_customers(roster_id, account_id, ${of.customerIds}::bigint[], ${withNew}, ${now})
      from roster_account
-     where roster_id = coalesce(${rosterId}, roster_id) and account_id = coalesce(${accountId}, account_id)
+     where roster_id = coalesce(${of.rosterId}, roster_id) and account_id = coalesce(${of.accountId}, account_id)
      order by roster_id, account_id`,
   );
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { InUse, isBusy, poolSize, Reconnecting, type ReconnectOptions } from './connections.js';
+import { isBusy, Reconnecting, type ReconnectOptions } from './connections.js';
 import {
   type Database,
   DatabaseError,
@@ -31,6 +31,8 @@ const toSessionSettings = (statementTimeoutMs: number): string => `
 `;
 
 const idleLimitMs = 8_000;
+const poolSize = 4;
+const roomWaitMs = 100;
 
 // Without it a server notices a lost client only at its next answer, and keeps the statement and its locks until then (23.6 s measured). It
 // exists since Postgres 14, not on every system; a refusal is ignored.
@@ -44,8 +46,6 @@ export class PostgresDatabase implements Database {
   readonly #config: pg.ClientConfig;
   readonly #statementTimeoutMs: number;
   readonly #pool: pg.Pool;
-  readonly #inUse = new InUse();
-  readonly #taken = new Set<pg.ClientBase>();
   readonly #scope = new TransactionScope();
   readonly #reconnecting: Reconnecting;
   #closed: Promise<void> | undefined;
@@ -65,10 +65,6 @@ export class PostgresDatabase implements Database {
     // The next query replaces a broken idle connection; without these listeners it would end the process.
     this.#pool.on('error', ignore);
     this.#pool.on('connect', (client) => client.on('error', ignore));
-    this.#pool.on('release', (_error, client) => {
-      // Not one that the pool itself puts back, because it came up too late.
-      if (this.#taken.delete(client)) this.#inUse.give();
-    });
   }
 
   async query<Row>(row: z.ZodType<Row>, statement: string | Sql): Promise<Row[]> {
@@ -120,22 +116,16 @@ export class PostgresDatabase implements Database {
     return work(client).finally(() => release(client));
   }
 
+  /** Where the server has no room for one more connection, the work waits for those that are open. */
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
-      await this.#inUse.take();
       try {
-        const client = await this.#pool.connect();
-        this.#taken.add(client);
-        return client;
+        return await this.#pool.connect();
       } catch (error) {
         const failure = toDatabaseError(error);
-        const hasOthers = this.#taken.size > 0 || this.#pool.idleCount > 0;
-        const isShared = failure instanceof DatabaseError && failure.isWithoutRoom && hasOthers;
-        if (!isShared) {
-          this.#inUse.give();
-          throw failure;
-        }
-        this.#inUse.refuse();
+        const isWithoutRoom = failure instanceof DatabaseError && failure.isWithoutRoom;
+        if (!isWithoutRoom || this.#pool.totalCount === 0) throw failure;
+        await delay(roomWaitMs);
       }
     }
   }

@@ -111,15 +111,7 @@ export async function makeDue(
  */
 export function claimNext(
   database: Database,
-  {
-    organisation,
-    kinds,
-    owner,
-    now,
-    leaseMs,
-    except,
-    keyPrefix = '',
-  }: {
+  claim: {
     organisation: string;
     kinds: readonly OutboxRow['kind'][];
     owner: string;
@@ -129,6 +121,7 @@ export function claimNext(
     keyPrefix?: string;
   },
 ): Promise<OutboxRow | null> {
+  const { organisation, kinds, owner, now, leaseMs, except, keyPrefix = '' } = claim;
   // The embedded database has one process: another owner's claim is left from a process that died.
   return findRow(
     database,
@@ -255,17 +248,8 @@ export async function queueReportMails(
     const { to: destination, messageId } = mail;
     const dedupKey = `report/${runId}/${revision}/${destination.toLowerCase()}`;
     const content = { ...mail, thread: await readThread(transaction, run, destination) };
-    entries.push({
-      organisationId,
-      kind: 'mail_report',
-      destination,
-      runId,
-      revision,
-      dedupKey,
-      content,
-      messageId,
-      ...times,
-    });
+    const entry = { organisationId, kind: 'mail_report', destination, runId, revision, dedupKey } as const;
+    entries.push({ ...entry, content, messageId, ...times });
   }
   await queueOutbox(transaction, entries);
   await dropUnwritten(transaction, run, endedAt);
