@@ -97,22 +97,8 @@ const held = z.strictObject({
   accepted: z.array(publish(z.object({ isProposal: z.boolean(), ...facts.acceptanceSchema.shape }))),
 });
 
-const { current, invitations, newsCount, ...comparison } = sourceFacts.reconciliationSchema.shape;
-
 const reconciliation = publish(
-  z.object({ ...comparison, standing: current, invitations, newsCount, news: z.array(sourceFacts.discrepancySchema) }),
-);
-
-const { round, trigger, ...asked } = facts.controlRoundSchema.shape;
-
-const control = publish(
-  facts.controlResultSchema.extend({ rounds: z.array(z.object({ round, occasion: trigger, ...asked })) }),
-);
-
-const { length, status, customers } = facts.watchSchema.shape.listCap.unwrap().shape;
-
-const watch = publish(
-  facts.watchSchema.extend({ listCap: z.object({ length, standing: status, customers }).nullable() }),
+  sourceFacts.reconciliationSchema.extend({ news: z.array(sourceFacts.discrepancySchema) }),
 );
 
 const { changeId, runId, severity: rated, ...change } = facts.matchChangeSchema.omit({ isSanctionHit: true }).shape;
@@ -234,8 +220,8 @@ export const reportJsonSchema = z.strictObject({
     keyFingerprint: z.string(),
     rosterSource: publish(sourceFacts.rosterSourceSchema.extend({ doubts: z.array(doubts) })).nullable(),
   }),
-  controls: z.array(control).nullable(),
-  watch: watch.nullable(),
+  controls: z.array(publish(facts.controlResultSchema)).nullable(),
+  watch: publish(facts.watchSchema).nullable(),
   sweeps: z.array(publish(sourceFacts.sweepSchema)).nullable(),
   reconciliations: z.array(reconciliation),
   ...reportLists,

@@ -37,20 +37,6 @@ export interface MatchChangeFacts extends facts.FactsOf<typeof facts.matchChange
   cluster?: string | undefined;
 }
 
-/** A control search with the field names of `report.json` and `runs show --json`. */
-export const toPublishedControl = ({ rounds, ...control }: ControlFacts) => ({
-  ...control,
-  rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
-});
-
-/** The facts of the service watch with the field names of `report.json` and `runs show --json`. */
-export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
-  const { rates, ...rest } = watch;
-  if (listCap === null) return { rates, listCap, ...rest };
-  const { length, status, customers } = listCap;
-  return { rates, listCap: { length, standing: status, customers }, ...rest };
-}
-
 /** The acceptances that apply to a run. */
 export interface AcceptedFacts {
   /** Since the roster's last report; oldest first. */
@@ -163,7 +149,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
     /** Null for a run that fetches none, or stopped before. */
     counts: DetailCounts | null;
     /** Of the run and of the runs in `carriedFrom`. */
-    lookups: readonly DetailLookup[];
+    records: readonly DetailLookup[];
   };
   /** Failed ones first; empty when none are configured. */
   controls: readonly ControlFacts[];
