@@ -159,28 +159,14 @@ const reportLists = {
     )
     .nullable(),
   droppedParties: z.array(publish(sourceFacts.droppedPartySchema)),
-  rejects: z
-    .array(
-      z.strictObject({
-        line: count,
-        file: z.string().nullable(),
-        column: z.string().nullable(),
-        reason: z.string(),
-        valueClass: z.string().nullable(),
-        reference: z.string().nullable(),
-        fields,
-      }),
-    )
-    .nullable(),
+  rejects: z.array(publish(sourceFacts.rejectSchema.extend({ reason: z.string(), fields }))).nullable(),
   /** The first rows accepted with values in doubt. */
   doubted: z.array(
-    z.strictObject({
-      line: count,
-      file: z.string().nullable(),
-      reference: z.string(),
-      doubts: z.array(z.strictObject({ column: z.string(), why: z.string() })),
-      fields,
-    }),
+    publish(
+      sourceFacts.doubtedRowSchema
+        .omit({ isParty: true })
+        .extend({ doubts: z.array(z.object({ column: z.string(), why: z.string() })), fields }),
+    ),
   ),
 };
 
