@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { runModes, worstTopics } from '../../vocabulary.js';
 import { type Database, type Queryable, readColumn, readValue } from '../database/database.js';
-import { rawSql, type Sql, sql } from '../database/statement.js';
+import { type Sql, sql } from '../database/statement.js';
+import { stateAtSql } from '../row-shapes.js';
 
 const statusRow = z.object({
   roster: z.string(),
@@ -106,12 +107,6 @@ export async function judgeImported(
   );
   await judgeCustomers(transaction, { rosterId, accountId: null, customerIds }, { withNew: false, now });
 }
-
-/** SQL: the state at `now` of a row of `standing` (customer_standing), by the screening frequencies of its account (`planned`). */
-export const stateAtSql = (planned: 'planned' | 'shown', now: Date): Sql => sql`state_by(standing.last_state, reason_at(
-  standing.reason, standing.as_of, standing.latest_at,
-  ${now}::timestamptz - to_validity(to_cadence(${rawSql(planned)}.hours, standing.risk_tier)), ${now}::timestamptz
-))`;
 
 /** Judges, and so records, whose screening has expired since, or no longer has by another screening frequency. */
 export async function judgeExpired(

@@ -3,10 +3,9 @@ import type { VanishedFigures } from '../../changes/assess-vanished.js';
 import type { HeldFacts } from '../../reports/run-facts.js';
 import { matchSchema } from '../../vocabulary/facts.js';
 import { type HitFamily, hitFamilies } from '../../vocabulary.js';
-import { stateAtSql } from '../customers/states.js';
 import { insertRows, type Queryable, readValue } from '../database/database.js';
 import { json, type Sql, sql } from '../database/statement.js';
-import { hiddenMatchesSql, storedMatchesSql } from '../row-shapes.js';
+import { hiddenMatchesSql, stateAtSql, storedMatchesSql } from '../row-shapes.js';
 
 interface AnsweredRun {
   runId: number;
