@@ -16,7 +16,6 @@ import {
 import { readEarlyWarnings } from '../store/operations/early-warnings.js';
 import { readAccountName, readRosterNames } from '../store/organisations.js';
 import { readRevisions } from '../store/reports/revisions.js';
-import { readOpenAlerts, readSettledAlerts } from '../store/review/decisions.js';
 import { countRejects, readRejects, readSnapshot } from '../store/roster/imports.js';
 import { type RunRow, readRunHolders, toRunId } from '../store/runs.js';
 import { isScreeningKind, type ListableOutcome } from '../vocabulary.js';
@@ -93,8 +92,8 @@ async function describeBy(
     balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
     calls: await readRunCalls(database, run.runId),
     controls: await readControlFacts(database, run.runId),
-    openAlerts: await readOpenAlerts(database, run.runId),
-    settled: await readSettledAlerts(database, run.runId),
+    openAlerts: run.openAlerts,
+    settled: run.settledAlerts,
     details: run.details,
     watch: run.watch,
     earlyWarnings: await readEarlyWarnings(database, run.runId),

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { cadenceSchema, detailCountsSchema, healthSchema, watchSchema } from '../vocabulary/facts.js';
+import {
+  cadenceSchema,
+  detailCountsSchema,
+  healthSchema,
+  openAlertsSchema,
+  settledSchema,
+  watchSchema,
+} from '../vocabulary/facts.js';
 import {
   type HaltCode,
   haltCodes,
@@ -175,6 +182,10 @@ export const runRow = z.object({
   watch: watchSchema.nullable(),
   /** The health of its calls; null for a run that made none. */
   health: healthSchema.nullable(),
+  /** What waited for reviewers when it closed; null for a run that is open. */
+  openAlerts: openAlertsSchema.nullable(),
+  /** The decided alerts when it closed; null for a run without alerts. */
+  settledAlerts: settledSchema.nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
 
@@ -208,14 +219,16 @@ export async function readRuns(database: Queryable, organisation: string, limit:
   );
 }
 
+/** SQL: the run is a finished screening of the organisation. */
+const isReportableSql = (organisation: string): Sql => sql`${isOfOrganisation('run', organisation)}
+  and run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')`;
+
 /** The newest finished screening of each roster of an organisation, oldest first, for reports. */
 export async function findReportableRuns(database: Queryable, organisation: string): Promise<readonly RunRow[]> {
   return database.query(
     runRow,
     sql`select * from run where run_id in (
-       select max(run_id) from run
-       where ${isOfOrganisation('run', organisation)} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
-       group by roster_id
+       select max(run_id) from run where ${isReportableSql(organisation)} and ${isWholeSql('run')} group by roster_id
      )
      order by run_id`,
   );
@@ -231,11 +244,9 @@ export async function findUnsentRuns(database: Queryable, organisation: string):
     sql`select run.* from run
      join (
        select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
-       where ${isOfOrganisation('run', organisation)} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
-       group by roster_id
+       where ${isReportableSql(organisation)} and ${isWholeSql('run')} group by roster_id
      ) newest on newest.roster_id = run.roster_id
-     where ${isOfOrganisation('run', organisation)} and run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')
-       and (
+     where ${isReportableSql(organisation)} and (
          run.run_id = newest.run_id
          or run.started_at > newest.started_at - interval '7 days'
            and exists (select from change_event where change_event.run_id = run.run_id)

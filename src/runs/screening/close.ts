@@ -6,7 +6,7 @@ import { countControls } from '../../store/night/controls.js';
 import { saveRunHold } from '../../store/night/held-runs.js';
 import { readAnswerFindings, saveRunHealth } from '../../store/night/run-health.js';
 import { computeRunSums } from '../../store/night/run-sums.js';
-import { readSettledAlerts, saveOpenAlerts } from '../../store/review/decisions.js';
+import { saveOpenAlerts } from '../../store/review/decisions.js';
 import { readAcceptedChanges, readSnapshot } from '../../store/roster/imports.js';
 import { closeRun, readRun, refreshRunStatistics, updateRun } from '../../store/runs.js';
 import type { RunContext } from '../app-context.js';
@@ -39,7 +39,7 @@ export async function finishScreening(
   const about = { runId, roster: session.roster, kind: run.kind, state, reasons, haltedBy, counts, openAlerts };
   const snapshot = await readSnapshot(app.database, run.runId);
   const acceptedChanges = await readAcceptedChanges(app.database, run.runId);
-  const expired = describeExpired(await readSettledAlerts(app.database, run.runId));
+  const expired = describeExpired((await readRun(app.database, run.runId))?.settledAlerts ?? null);
   const remarks = [
     ...describeNotices(watch),
     ...(snapshot ? listSnapshotRemarks(snapshot) : []),

@@ -205,7 +205,7 @@ export async function restoreBackup(
     if (loaded !== sha256) throw new BackupError('backup_broken', `${path} was changed while it was read`);
     await restoreChecks();
     const { createdAt } = summary.header;
-    const quieted = await quietRestored(transaction, new Set(tables), createdAt);
+    const quieted = await quietRestored(transaction, createdAt);
     await saveRestoration(transaction, { backupAt: new Date(createdAt), folders: reportFolders });
     // Without statistics the planner treats the tables as empty in the first run.
     await transaction.execute(`analyze ${tables.map(quoteName).join(', ')}`);
@@ -240,12 +240,7 @@ async function requireEmpty(transaction: Transaction, tables: readonly string[])
   }
 }
 
-async function load(
-  transaction: Transaction,
-  path: string,
-  tables: readonly string[],
-  signal: AbortSignal,
-): Promise<BackupSummary & { sha256: string }> {
+async function load(transaction: Transaction, path: string, tables: readonly string[], signal: AbortSignal) {
   const described = await describeTables(transaction, tables);
   let header: BackupSummary['header'] | undefined;
   let end: { rows: BackupSummary['rows']; sha256: string } | undefined;
@@ -341,10 +336,7 @@ const jumps: Readonly<Record<string, number>> = { run_run_id_seq: 1_000 };
  * Sets the sequences beyond the numbers that were given since the backup. People and systems outside may know those numbers of runs, mails,
  * items and state changes, so they must not be given again.
  */
-async function restoreSequences(
-  transaction: Transaction,
-  sequences: Readonly<Record<string, number | null>>,
-): Promise<void> {
+async function restoreSequences(transaction: Transaction, sequences: Readonly<Record<string, number | null>>) {
   for (const [name, last] of Object.entries(sequences)) {
     if (last === null) continue;
     const next = last + (jumps[name] ?? jump);
@@ -356,7 +348,7 @@ async function restoreSequences(
  * Keeps a restored database from repeating what was done since the backup: queued mails are held until a person sends them, and all leases are
  * ended.
  */
-export async function quietRestored(transaction: Transaction, tables: ReadonlySet<string>, createdAt: string) {
+export async function quietRestored(transaction: Transaction, createdAt: string) {
   // A process from before the restore may hold an epoch that the backup does not know. New epochs must be above it. An epoch grows by one for
   // each acquisition, so the milliseconds of the clock are far above.
   await transaction.execute(
@@ -372,14 +364,13 @@ export async function quietRestored(transaction: Transaction, tables: ReadonlySe
   const openRuns = await readColumn(
     transaction,
     z.string(),
-    `select ${runIdSql('run')} as name from run
+    sql`select ${runIdSql('run')} as name from run
      where state in ('running', 'stopped') and not exists (
        select from run as later
        where later.kind = run.kind and later.roster_id is not distinct from run.roster_id and later.run_id > run.run_id
      )
      order by run_id`,
   );
-  if (!tables.has('outbox')) return { heldMails: [], waitingMessages: 0, openRuns };
   await transaction.execute('update outbox set claimed_by = null, claimed_until = null where claimed_by is not null');
   const held = await readColumn(
     transaction,
@@ -390,12 +381,7 @@ export async function quietRestored(transaction: Transaction, tables: ReadonlySe
   const waitingMessages = await readValue(
     transaction,
     z.number(),
-    `select (select count(*) from outbox where state = 'queued')
-       ${tables.has('webhook_event') ? '+ (select count(*) from webhook_event)' : ''} as count`,
+    "select (select count(*) from outbox where state = 'queued') + (select count(*) from webhook_event) as count",
   );
-  return {
-    heldMails: held.toSorted((one, other) => one - other),
-    waitingMessages,
-    openRuns,
-  };
+  return { heldMails: held.toSorted((one, other) => one - other), waitingMessages, openRuns };
 }

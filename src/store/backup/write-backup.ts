@@ -104,11 +104,7 @@ async function holdSchema(transaction: Transaction): Promise<void> {
   }
 }
 
-async function writeRows(
-  transaction: Transaction,
-  table: string,
-  write: (lines: string) => Promise<void>,
-): Promise<number> {
+async function writeRows(transaction: Transaction, table: string, write: (lines: string) => Promise<void>) {
   const name = quoteName(table);
   await transaction.execute(`declare backup_rows no scroll cursor for select (each.*)::text as row from ${name} each`);
   let count = 0;
@@ -124,10 +120,7 @@ async function writeRows(
   return count;
 }
 
-async function readSequences(
-  transaction: Transaction,
-  tables: readonly string[],
-): Promise<Readonly<Record<string, number | null>>> {
+async function readSequences(transaction: Transaction, tables: readonly string[]) {
   const sequences: Record<string, number | null> = {};
   const names = await readColumn(
     transaction,

@@ -3,6 +3,7 @@ import { insertRows, type Queryable } from '../database/database.js';
 import { recordset, type Sql, sql } from '../database/statement.js';
 import { gapsSql, type PlanInput } from '../night/plan-sql.js';
 import { toSqlList } from '../row-shapes.js';
+import { unscreenableReasons } from './states.js';
 
 /**
  * The status of a customer's screening: never made, made under names that nobody can vouch for (garbled, or of rows that contradict each other),
@@ -105,14 +106,7 @@ export async function readImportedRosters(database: Queryable, organisationId: n
 }
 
 /** Why customers of a roster cannot be screened; `unreadable_id` counts rows without a readable customer id. */
-const gapReasons = [
-  'row_rejected',
-  'conflicting_duplicate',
-  'roster_held',
-  'related_party_unreadable',
-  'doubtful_name',
-  'unreadable_id',
-] as const;
+const gapReasons = [...unscreenableReasons, 'unreadable_id'] as const;
 const gapRow = z.object({ reason: z.enum(gapReasons), count: z.number(), accepted: z.number() });
 /** The number of customers or rows of a roster that cannot be screened for one reason, and how many of them are accepted. */
 export type CoverageGap = z.infer<typeof gapRow>;

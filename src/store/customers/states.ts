@@ -4,6 +4,15 @@ import { type Database, type Queryable, readColumn, readValue } from '../databas
 import { type Sql, sql } from '../database/statement.js';
 import { stateAtSql } from '../row-shapes.js';
 
+/** Why a customer cannot be screened. */
+export const unscreenableReasons = [
+  'row_rejected',
+  'conflicting_duplicate',
+  'roster_held',
+  'related_party_unreadable',
+  'doubtful_name',
+] as const;
+
 const statusRow = z.object({
   roster: z.string(),
   reference: z.string(),
@@ -12,19 +21,7 @@ const statusRow = z.object({
   worstTopic: z.enum(worstTopics).nullable(),
   waiting: z.number(),
   held: z.boolean(),
-  reason: z
-    .enum([
-      'never',
-      'changed',
-      'expired',
-      'unproven',
-      'related_party_unreadable',
-      'doubtful_name',
-      'row_rejected',
-      'conflicting_duplicate',
-      'roster_held',
-    ])
-    .nullable(),
+  reason: z.enum(['never', 'changed', 'expired', 'unproven', ...unscreenableReasons]).nullable(),
   because: z.string().nullable(),
   lastState: z.string().nullable(),
   asOf: z.date().nullable(),

@@ -98,12 +98,7 @@ export function takeWebhookEvents(transaction: Queryable, organisationId: number
 }
 
 /** Postpones all waiting messages of an organisation's webhook: a receiver without an answer is tried at intervals, not once for each message. */
-export async function postponeWebhook(
-  database: Queryable,
-  organisation: string,
-  url: string,
-  until: Date,
-): Promise<void> {
+export async function postponeWebhook(database: Queryable, organisation: string, url: string, until: Date) {
   await database.execute(
     sql`update outbox set next_attempt_at = ${until}
      where ${isOfOrganisation('outbox', organisation)} and kind = 'webhook' and destination = ${url} and state = 'queued'

@@ -35,20 +35,16 @@ export interface Database extends Queryable {
 }
 
 /** Lets the sorts and hash tables of 100,000 customers fit into memory for the rest of a transaction. The embedded database has less memory. */
-export async function takeWorkMemory(
-  { dialect }: Pick<Database, 'dialect'>,
-  transaction: Queryable,
-  size: '64MB' | '128MB',
-): Promise<void> {
-  if (dialect === 'postgres') await transaction.execute(sql`select set_config('work_mem', ${size}, true)`);
+export async function takeWorkMemory(database: Database, transaction: Queryable, size: '64MB' | '128MB') {
+  if (database.dialect === 'postgres') await transaction.execute(sql`select set_config('work_mem', ${size}, true)`);
 }
 
 /** The facts of a refusal, without values of rows. */
 interface DatabaseErrorContext extends ErrorContext {
   /** A stable code, where it is more specific than `database_error`. */
   code?: string;
-  sqlState: string | undefined;
-  constraint: string | undefined;
+  sqlState?: string | undefined;
+  constraint?: string | undefined;
   /** Whether the server ended the connection or cannot be reached: another connection may succeed. */
   isConnectionLost?: boolean;
   /** Whether the server or a pooler has no connection left: one may be free later. */

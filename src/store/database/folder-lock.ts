@@ -135,7 +135,7 @@ async function listen(server: Server, path: string): Promise<void> {
 
 async function close(server: Server, folder: string, id: string): Promise<void> {
   if (server.listening) await new Promise<void>((done) => server.close(() => done()));
-  for (const name of Object.values(claimFile)) await rm(join(folder, name(id)), { force: true });
+  await forgetClaim(folder, id);
 }
 
 /** The ids of all published claims, dead ones included. */
@@ -181,10 +181,9 @@ function parseJson<Value>(schema: z.ZodType<Value>, text: string): Value | null 
   }
 }
 
-/** Removes the files of a dead claim. */
+/** Removes the files of a claim that has ended. */
 async function forgetClaim(folder: string, id: string): Promise<void> {
-  await rm(join(folder, claimFile.socket(id)), { force: true });
-  await rm(join(folder, claimFile.card(id)), { force: true });
+  for (const name of Object.values(claimFile)) await rm(join(folder, name(id)), { force: true });
 }
 
 const unknownOwner: OwnerCard = {

@@ -15,9 +15,6 @@ export interface Lease {
   owner: string;
 }
 
-/** The result of a request for a lease. */
-export type LeaseAnswer = { acquired: Lease } | { holder: LeaseHolder };
-
 /** The lease of a restore, which no process takes: the epochs of new leases start above its own. */
 export const restoredKey = 'restored';
 
@@ -52,7 +49,7 @@ export async function tryAcquireLease(
   owner: string,
   ttlMs: number,
   deadEpoch?: number,
-): Promise<LeaseAnswer> {
+): Promise<{ acquired: Lease } | { holder: LeaseHolder }> {
   const takeFrom = database.dialect === 'embedded' ? await findDeadEpoch(database, key) : (deadEpoch ?? null);
   // The lock on an expired row waits for the writes of its former holder. The first of several callers takes the row; the others then find
   // it unexpired and change nothing.
@@ -129,10 +126,7 @@ export const toLeaseKey = (kind: LeaseKind, organisation: string, ...about: read
   [kind, encodeURIComponent(organisation), ...about].join('/');
 
 /** All leases of an organisation that are held or were left by a dead holder, without released ones. */
-export async function readHeldLeases(
-  database: Queryable,
-  organisation: string,
-): Promise<readonly (LeaseHolder & { key: string })[]> {
+export async function readHeldLeases(database: Queryable, organisation: string) {
   return database.query(
     heldRow,
     sql`select lease_key as key, ${holderSql} from lease

@@ -28,10 +28,8 @@ export async function openDatabase(
 ): Promise<Database> {
   if (location.url !== undefined) return openPostgres(location.url, owner, location);
   if (location.folder !== undefined) return openEmbedded(location.folder, owner, waitPolicy, location.isDurable);
-  throw new StoreError(
-    'database_unreachable',
-    'neither a database URL nor a folder for the embedded database is configured',
-  );
+  const message = 'neither a database URL nor a folder for the embedded database is configured';
+  throw new StoreError('database_unreachable', message);
 }
 
 // Both drivers are large, so each is loaded only when it is used.
@@ -78,15 +76,10 @@ async function describeRoom(folder: string, error: unknown): Promise<unknown> {
   const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: Number.POSITIVE_INFINITY, bsize: 1 }));
   if (bavail * bsize >= leastRoomMb * 1_048_576) return error;
   const message = `${toDatabaseError(error).message}; less than ${leastRoomMb} MB are free on its disk`;
-  return new DatabaseError(message, { sqlState: fullDiskState, constraint: undefined, cause: error });
+  return new DatabaseError(message, { sqlState: fullDiskState, cause: error });
 }
 
 function unreachable(place: string, error: unknown): StoreError {
-  return new StoreError(
-    'database_unreachable',
-    `cannot open the database at ${place}: ${toDatabaseError(error).message}`,
-    {
-      cause: error,
-    },
-  );
+  const message = `cannot open the database at ${place}: ${toDatabaseError(error).message}`;
+  return new StoreError('database_unreachable', message, { cause: error });
 }

@@ -283,12 +283,7 @@ async function readTransactionId(client: pg.ClientBase): Promise<string | null> 
 function toUndecided(error: unknown): DatabaseError {
   const message =
     'the connection to the database was lost during a commit, and it is unknown whether the commit took place, because the database is unreachable, was restarted or was replaced. Start the same command again; it continues from the stored state';
-  return new DatabaseError(message, {
-    cause: error,
-    code: 'commit_undecided',
-    sqlState: undefined,
-    constraint: undefined,
-  });
+  return new DatabaseError(message, { cause: error, code: 'commit_undecided' });
 }
 
 const columnTypes = { getTypeParser: (oid: number) => columnParsers[oid] ?? ((text: string): unknown => text) };

@@ -73,11 +73,7 @@ export async function saveDiscrepancies(transaction: Queryable, input: Reconcili
     sweepRunId,
     unprovenBecause,
     reconciledAt: now,
-    lastEventId: await findValue(
-      transaction,
-      z.number().nullable(),
-      'select max(event_id) as last from discrepancy_event',
-    ),
+    lastEventId: await findValue(transaction, z.number().nullable(), 'select max(event_id) from discrepancy_event'),
     sums,
     standing: await readValue(transaction, z.unknown(), currentSql),
     invitations: null,

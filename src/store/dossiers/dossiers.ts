@@ -222,13 +222,10 @@ export async function saveSweepWindows(
   windows: readonly Pick<WindowWalk, 'from' | 'to'>[],
 ) {
   const toInstant = (ms: number) => (ms > 0 && Number.isFinite(ms) ? new Date(ms) : null);
-  const rows = windows.map(({ from, to }, place) => ({
-    runId,
-    ordinal: place + 1,
-    place,
-    createdFrom: toInstant(from),
-    createdTo: toInstant(to),
-  }));
+  const rows = windows.map(({ from, to }, place) => {
+    const span = { createdFrom: toInstant(from), createdTo: toInstant(to) };
+    return { runId, ordinal: place + 1, place, ...span };
+  });
   await insertRows(transaction, 'swept_page', rows);
 }
 

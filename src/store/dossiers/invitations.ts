@@ -208,11 +208,7 @@ const selectFrom = (source: 'invitation' | 'eligible'): Sql =>
  * Cleans up former invitations: ends invalid ones, withdraws the intentions of dead processes, which were never sent, and gives those that may
  * have reached the service.
  */
-export async function endFormerInvitations(
-  transaction: Queryable,
-  accountId: number,
-  now: Date,
-): Promise<readonly OpenInvitation[]> {
+export async function endFormerInvitations(transaction: Queryable, accountId: number, now: Date) {
   await endInvitations(transaction, accountId, { runId: null, now });
   await transaction.execute(sql`
     update invitation set state = 'withdrawn', is_open = false, events = events || ${toEventSql('withdrawn', now)}

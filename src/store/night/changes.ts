@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { MatchChange } from '../../changes/match-changes.js';
 import type { clusterSize } from '../../reports/change-groups.js';
-import type { CountedCluster, MatchChangeFacts, SeverityCount, TruncatedChanges } from '../../reports/run-facts.js';
+import type { CountedCluster, MatchChangeFacts, SeverityCount } from '../../reports/run-facts.js';
 import { matchChangeSchema } from '../../vocabulary/facts.js';
 import { dossierChangeSchema } from '../../vocabulary/source-facts.js';
 import { dossierChangeKinds, type Severity, severities } from '../../vocabulary.js';
@@ -279,12 +279,7 @@ const clustersSql = (list: MatchList): Sql => sql`
   select 'kind_of_change', severity, kind, cause, null, null, rule, fields, was_hit, is_hit, customers, changes, "exampleIds" from by_kind`;
 
 /** The changes that runs found: the first ones, and for a longer list its counts, its clusters and how to read it. */
-async function readChanges(
-  database: Queryable,
-  lists: Pick<Database, 'cursor'>,
-  runIds: readonly number[],
-  now: Date,
-): Promise<{ held: readonly MatchChangeFacts[]; cut: TruncatedChanges | null }> {
+async function readChanges(database: Queryable, lists: Pick<Database, 'cursor'>, runIds: readonly number[], now: Date) {
   const list = { runIds, isBaseline: false };
   const { held, cut } = await readMatchList(database, lists, list);
   if (cut === null) return { held, cut };

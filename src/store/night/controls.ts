@@ -80,13 +80,7 @@ function toFacts(outcomes: readonly ControlOutcome[]): ControlFacts[] {
   const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
   if (!worst) return [];
   const { type, name, expect, topics, label, verdict, found } = worst;
-  const rounds = outcomes.map(({ round, occasion, searches, askedAt, verdict }) => ({
-    round,
-    occasion,
-    searches,
-    askedAt,
-    verdict,
-  }));
+  const rounds = outcomes.map((outcome) => controlRoundSchema.parse(outcome));
   return [{ type, name, expect, topics, label, verdict, found, rounds }];
 }
 

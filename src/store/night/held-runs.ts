@@ -261,12 +261,9 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
   if (holds.length === 0) return [];
   // A proposal alone makes no new revision of the report, which must stay as it was written.
   const accepted = last === undefined ? [] : acceptances;
-  return (
-    holds
-      // The report of a sweep has the reason where it says that it is not proven.
-      .flatMap(({ kind, reasons, customers, states }) =>
-        kind === 'dossiers' ? [] : [{ kind, reasons, customers, states, accepted }],
-      )
+  // The report of a sweep has the reason where it says that it is not proven.
+  return holds.flatMap(({ kind, reasons, customers, states }) =>
+    kind === 'dossiers' ? [] : [{ kind, reasons, customers, states, accepted }],
   );
 }
 

@@ -91,13 +91,8 @@ export async function noteInFlight(
     1,
     sql`update run_worker set calls = greatest(calls, ${last}) where run_id = ${runId} and worker = ${worker}`,
   );
-  const rows = requestIds.map((requestId, place) => ({
-    runId,
-    requestId,
-    worker,
-    number: firstCall + place,
-    startedAt: now,
-  }));
+  const call = { runId, worker, startedAt: now };
+  const rows = requestIds.map((requestId, place) => ({ ...call, requestId, number: firstCall + place }));
   await executeAll(
     transaction,
     rows.length,

@@ -41,11 +41,7 @@ export const toHiddenSql = (organisationId: Sql, matches: string): Sql => sql`(
 )`;
 
 /** Stores the listed parties of matches, each once; a statement that is sent later finds them all. */
-export async function saveListedParties(
-  transaction: Queryable,
-  organisationId: number,
-  matches: readonly Match[],
-): Promise<void> {
+export async function saveListedParties(transaction: Queryable, organisationId: number, matches: readonly Match[]) {
   if (matches.length === 0) return;
   const byDigest = new Map(matches.map((match) => [digestListedParty(match), match]));
   // In one order for all runs: two runs that store the same parties would deadlock otherwise. Alerts of absent matches, whose id alone is new, are

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DetailLookup } from '../../reports/run-facts.js';
-import { detailLookupSchema } from '../../vocabulary/facts.js';
-import { agreements, severities } from '../../vocabulary.js';
+import { corroborationSchema, detailLookupSchema } from '../../vocabulary/facts.js';
+import { severities } from '../../vocabulary.js';
 import { insertRows, type Queryable, readColumn, readValue } from '../database/database.js';
 import { rawSql, type Sql, sql } from '../database/statement.js';
 
@@ -10,7 +10,7 @@ const newHitRow = z.object({
   severity: z.enum(severities),
   isSanctionHit: z.boolean(),
   isBaseline: z.boolean(),
-  corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }),
+  corroboration: corroborationSchema,
   score: z.number(),
 });
 /** How a match became a hit in a run; a match of several customers has one row per way. */

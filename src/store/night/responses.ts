@@ -25,12 +25,9 @@ export async function saveResponses(
   if (known.size === byDigest.size) return known;
   const fresh = [...byDigest.values()].filter(({ digest }) => !known.has(digest));
   const rows = fresh.map(({ digest, body, matchSet }) => ({ digest, body, ...toSizes(matchSet) }));
+  const matches = fresh.flatMap(({ matchSet }) => matchSet.matches);
   const [, inserted] = await Promise.all([
-    saveListedParties(
-      transaction,
-      organisationId,
-      fresh.flatMap(({ matchSet }) => matchSet.matches),
-    ),
+    saveListedParties(transaction, organisationId, matches),
     transaction.query(
       idRow,
       sql`insert into response (
@@ -133,13 +130,11 @@ export async function readHistory(database: Queryable, organisation: string, aft
   const last = partyIds.at(-1);
   if (last === undefined) return null;
   const answers = await readAnswerHistory(database, partyIds);
+  const responseIds = answers.map(({ responseId }) => responseId);
   return {
     last,
     answers,
-    matchSets: await readMatchSets(
-      database,
-      answers.map(({ responseId }) => responseId),
-    ),
+    matchSets: await readMatchSets(database, responseIds),
     parties: await readHistoricalParties(database, answers),
     decisions: await readDecisionHistory(database, partyIds),
   };

@@ -267,11 +267,7 @@ export async function dropUnwritten(
 }
 
 /** The Message-IDs of the first and the last report mail to a recipient about the same roster, or about sweeps; empty before the first. */
-async function readThread(
-  database: Queryable,
-  run: Pick<RunRow, 'organisationId' | 'rosterId'>,
-  recipient: string,
-): Promise<readonly string[]> {
+async function readThread(database: Queryable, run: Pick<RunRow, 'organisationId' | 'rosterId'>, recipient: string) {
   const [ends] = await database.query(
     z.object({ first: z.string(), last: z.string() }),
     sql`select (array_agg(message_id order by outbox_id))[1] as first, (array_agg(message_id order by outbox_id desc))[1] as last

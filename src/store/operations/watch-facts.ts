@@ -37,11 +37,7 @@ export interface Nights {
 }
 
 /** The newest runs of a roster for all due customers, or without a roster the newest sweeps; not runs of chosen customers, nor abandoned ones. */
-export async function findLastNights(
-  database: Queryable,
-  organisationId: number,
-  roster: string | null,
-): Promise<Nights> {
+export async function findLastNights(database: Queryable, organisationId: number, roster: string | null) {
   const isOfJobSql =
     roster === null ? sql`run.kind = 'sweep' and ${isWholeSql('run')}` : sql`roster.name = ${roster} and ${isNightSql}`;
   const findNewest = (excluded: readonly string[]): Promise<NightFacts | null> =>

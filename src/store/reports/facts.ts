@@ -15,7 +15,6 @@ import { readDetailLookups } from '../night/match-details.js';
 import { runSumsSchema } from '../night/run-sums.js';
 import { isWholeSql } from '../operations/metrics.js';
 import { readSettingsChanges } from '../organisations.js';
-import { readOpenAlerts, readSettledAlerts } from '../review/decisions.js';
 import {
   readDoubtedRows,
   readRejects,
@@ -85,7 +84,7 @@ export async function readRunFacts(
     rejects: await readRejects(database, run.runId),
     doubted: await readDoubtedRows(database, run.runId),
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
-    openAlerts: isScreening ? await readOpenAlerts(database, run.runId) : null,
+    openAlerts: isScreening ? run.openAlerts : null,
     details: {
       counts: run.details,
       records: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
@@ -94,7 +93,7 @@ export async function readRunFacts(
     watch: isScreening ? run.watch : null,
     held: isScreening ? await readHeldFacts(database, run.runId) : [],
     health: isScreening ? run.health : null,
-    settled: isScreening ? await readSettledAlerts(database, run.runId) : null,
+    settled: isScreening ? run.settledAlerts : null,
     trend: isScreening ? await readRunTrend(database, run.runId) : [],
     possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
     attemptsByOutcome: sums?.attemptsByOutcome ?? {},

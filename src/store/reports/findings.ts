@@ -189,11 +189,7 @@ const applicantRow = z.object({
   parties: z.array(z.object({ name: z.string(), birthDate: z.string().nullable(), countries: z.array(z.string()) })),
 });
 
-async function collectApplicantFindings(
-  transaction: Queryable,
-  accountId: number,
-  compare: typeof compareApplicant,
-): Promise<void> {
+async function collectApplicantFindings(transaction: Queryable, accountId: number, compare: typeof compareApplicant) {
   await transaction.execute(
     sql`declare applicant no scroll cursor for
      select pair.customer_id, pair.dossier_id, pair.reference, record.record_id as "applicantId",

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SeenFacts } from '../../matches/alert.js';
-import type { HistoryFacts, OpenAlertsFacts } from '../../reports/run-facts.js';
+import type { OpenAlertsFacts } from '../../reports/run-facts.js';
 import {
   type FactsOf,
   matchSchema,
@@ -8,7 +8,6 @@ import {
   partySchema,
   seenCustomerSchema,
   seenFactsSchema,
-  settledSchema,
 } from '../../vocabulary/facts.js';
 import {
   absences,
@@ -20,7 +19,7 @@ import {
   severities,
   worstTopics,
 } from '../../vocabulary.js';
-import { findValue, type Queryable, readValue } from '../database/database.js';
+import { type Queryable, readValue } from '../database/database.js';
 import { json, sql } from '../database/statement.js';
 import { keptDetailsSql } from '../night/match-details.js';
 import { joinPartySql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
@@ -318,21 +317,8 @@ export async function saveReviewState(
   return saveOpenAlerts(transaction, runId, scope, now);
 }
 
-/** What waited for reviewers when a run closed; null for a run that is open. */
-export function readOpenAlerts(database: Queryable, runId: number): Promise<OpenAlertsFacts | null> {
-  return findValue(
-    database,
-    openAlertsSchema.nullable(),
-    sql`select open_alerts as alerts from run where run_id = ${runId}`,
-  );
-}
-
 /** Counts the decided alerts of a roster's customers on an account, and what this run did with decisions, and stores it with the run. */
-async function saveSettledAlerts(
-  transaction: Queryable,
-  runId: number,
-  { rosterId, accountId }: ProjectionScope,
-): Promise<void> {
+async function saveSettledAlerts(transaction: Queryable, runId: number, { rosterId, accountId }: ProjectionScope) {
   await transaction.execute(sql`
     with decided as (
       select alert.state, alert.is_true_match, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
@@ -361,13 +347,4 @@ async function saveSettledAlerts(
       ) from reported
     )
     where run.run_id = ${runId}`);
-}
-
-/** The decided alerts when a run closed; null for a run without alerts. */
-export function readSettledAlerts(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
-  return findValue(
-    database,
-    settledSchema.nullable(),
-    sql`select settled_alerts as settled from run where run_id = ${runId}`,
-  );
 }

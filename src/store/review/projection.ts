@@ -412,14 +412,17 @@ export async function projectParties(
   ) => readonly AlertChange[],
 ): Promise<void> {
   const { accountId } = scope;
+  const project = async (parties: readonly UnprojectedParty[], ids: readonly number[], hasHeldAnswers: boolean) => {
+    const alerts = await readAlertsOf(transaction, accountId, ids);
+    const changes = parties.flatMap((party) => toChanges(party, alerts.get(party.partyId) ?? [], hasHeldAnswers));
+    await saveAlertChanges(transaction, scope, changes);
+  };
   const partyIds = await findUnprojectedParties(transaction, scope);
   await holdAlertsOfParties(transaction, accountId, partyIds);
   for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
     const chunk = partyIds.slice(start, start + partiesAtOnce);
     const parties = await readUnprojectedParties(transaction, scope, chunk);
-    const alerts = await readAlertsOf(transaction, accountId, chunk);
-    const changes = parties.flatMap((party) => toChanges(party, alerts.get(party.partyId) ?? [], false));
-    await saveAlertChanges(transaction, scope, changes);
+    await project(parties, chunk, false);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     const changedIds = changed.map(({ partyId }) => partyId);
     await saveChangeAlerts(transaction, scope, changedIds);
@@ -428,9 +431,7 @@ export async function projectParties(
     const parties = await readHeldParties(transaction, scope, { last, limit: partiesAtOnce });
     const ids = parties.map(({ partyId }) => partyId);
     await holdAlertsOfParties(transaction, accountId, ids);
-    const alerts = await readAlertsOf(transaction, accountId, ids);
-    const changes = parties.flatMap((party) => toChanges(party, alerts.get(party.partyId) ?? [], true));
-    await saveAlertChanges(transaction, scope, changes);
+    await project(parties, ids, true);
     if (parties.length < partiesAtOnce) return;
     last = ids.at(-1) ?? last;
   }

@@ -7,11 +7,7 @@ import { analyzeRows, type StagedImport, takeRoom } from './staging.js';
 const sharedRow = z.object({ date: z.string(), rows: z.number() }) satisfies z.ZodType<SharedDate>;
 
 /** The birth dates of a column that too many rows of the roster's last whole snapshot shared. */
-export async function readSharedDates(
-  transaction: Queryable,
-  rosterId: number,
-  column: string,
-): Promise<readonly string[]> {
+export async function readSharedDates(transaction: Queryable, rosterId: number, column: string) {
   const rows = await transaction.query(
     z.object({ date: z.string() }),
     sql`select shared ->> 'value' as date
@@ -39,11 +35,7 @@ const keepSaidSql = (holder: string, birthDate: string): Sql =>
  * Makes these birth dates of staged customers uncertain. The digest of such a record follows from that of its row, so that it is the same in the
  * next snapshot. Gives the number of rows by date.
  */
-export async function markSharedBirthDates(
-  transaction: Queryable,
-  runId: number,
-  dates: readonly string[],
-): Promise<readonly SharedDate[]> {
+export async function markSharedBirthDates(transaction: Queryable, runId: number, dates: readonly string[]) {
   if (dates.length === 0) return [];
   return transaction.query(
     sharedRow,
@@ -86,11 +78,7 @@ export async function findSharedPartyDates(
 }
 
 /** Makes these birth dates of staged related parties uncertain. */
-export async function markSharedPartyDates(
-  transaction: Queryable,
-  runId: number,
-  dates: readonly string[],
-): Promise<void> {
+export async function markSharedPartyDates(transaction: Queryable, runId: number, dates: readonly string[]) {
   if (dates.length === 0) return;
   await transaction.execute(sql`
     update roster_staging set party = ${toUncertainSql('party')} || ${keepSaidSql('party', "party -> 'birthDate'")}

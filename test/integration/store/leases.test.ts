@@ -66,7 +66,7 @@ describeOnEachDatabase('leases', (open, databases) => {
   it('has no epoch after a restore that any process from before can hold, whether the backup knew the lease or not', async () => {
     const restored = await open();
     const known = await tryAcquireLease(restored, key, 'first', longTtlMs);
-    await restored.transaction((transaction) => quietRestored(transaction, new Set(), 'yesterday'));
+    await restored.transaction((transaction) => quietRestored(transaction, 'yesterday'));
     if (!('acquired' in known)) throw new Error('the lease is not free');
     expect(await renewLease(restored, known.acquired, longTtlMs)).toBe(false);
     for (const name of [key, `${key}/later`]) {

@@ -7,7 +7,7 @@ import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { type Database, readColumn, readValue } from '../../../src/store/database/database.js';
 import { readReportChanges } from '../../../src/store/night/changes.js';
-import { readOpenAlerts } from '../../../src/store/review/decisions.js';
+import { readRun } from '../../../src/store/runs.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { decideByMarks, withLogins } from '../../helpers/reviewers.js';
@@ -148,13 +148,13 @@ describeOnPostgres('decisions that end, and alerts that have an assignee', (_ope
         },
       },
     ]);
-    const counted = await readOpenAlerts(database, runId);
+    const counted = (await readRun(database, runId))?.openAlerts;
     expect(counted).toMatchObject({ waiting: 2, unassigned: 1, byAssignee: [{ name: 'ada', waiting: 1 }] });
     await assignAlerts(await at(6), { ...all, customer: 'C-1', to: null });
     await decide(await at(6), (await showOne(await at(6), 'C-1')).mark, 'true_match');
     await run(await at(5));
     expect((await readReportChanges(database, database, listed)).changes.held).toEqual(reported);
-    expect(await readOpenAlerts(database, runId)).toEqual(counted);
+    expect((await readRun(database, runId))?.openAlerts).toEqual(counted);
     expect(await assignees(await at(5))).toEqual([['C-2', null]]);
   });
 });
@@ -182,7 +182,7 @@ describe('a decision that takes two people', () => {
       await proposeAndRestrict(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
       expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
-      expect(await readOpenAlerts(owner, await readLastRun(owner))).toMatchObject({ waiting: 1, proposed: 0 });
+      expect((await readRun(owner, await readLastRun(owner)))?.openAlerts).toMatchObject({ waiting: 1, proposed: 0 });
       await undoAlone(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
       expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, false_positive: 1 });
