@@ -102,11 +102,14 @@ const importList = definePreparedCommand({
       const imported = await importLegacy(app, request);
       const untaken = findUntaken(imported.rows);
       await writeUntaken(unmatched, untaken);
-      if (imported.isApplied) await notifyDecidedStates(app, invocation);
+      const isDecided = imported.rows.some(({ kind }) => kind === 'decided');
+      if (imported.isApplied && isDecided) await notifyDecidedStates(app, invocation);
       return presentLegacy(imported, untaken, { storing, unmatched, wasApplied: apply });
     }
     const imported = await importDecisions(app, request);
-    if (imported.isApplied) await notifyDecidedStates(app, invocation);
+    const { decided, proposed, approved } = imported;
+    const isDecided = decided.length + proposed.length + approved.length > 0;
+    if (imported.isApplied && isDecided) await notifyDecidedStates(app, invocation);
     return presentImportedDecisions(imported, { storing, wasApplied: apply });
   },
 });

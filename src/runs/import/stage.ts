@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { toLocalTime } from '../../local-time.js';
 import { nameFields } from '../../roster/check-row.js';
 import {
   type Customer,
@@ -17,22 +17,16 @@ import { partyFilePrefix } from '../../roster/rejects.js';
 import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
 import type { TableReading } from '../../roster/table-reading.js';
 import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
-import type { Transaction } from '../../store/database/database.js';
 import { digestRecord, type SlottedParty, type StagedRow, stageRows } from '../../store/roster/staging.js';
 import type { RunEvent } from '../app-context.js';
 import { joinDigests } from '../roster-scope.js';
+import type { RunSession } from '../session.js';
 
 /** The facts of a staged source. */
 export type StagedSource = Awaited<ReturnType<typeof stageRoster>>;
 
-interface Stager {
+interface Stager extends Pick<RunSession, 'app' | 'signal' | 'write'> {
   runId: number;
-  clock: Clock;
-  /** The current day (`yyyy-mm-dd`) in the roster's time zone: a customer stays until the end of the last day there. */
-  today: string;
-  signal: AbortSignal;
-  secret: (name: string) => string | undefined;
-  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Receives the progress of the reading. */
   emit: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
 }
@@ -44,7 +38,8 @@ const chunkUnits = 4 * 1_024 * 1_024;
 
 /** Reads a roster with its related parties and stages every row; a chunk is stored while the next is read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager) {
-  const reading = await readRoster(roster, stager.secret, stager.clock.now());
+  const { secret, clock } = stager.app;
+  const reading = await readRoster(roster, secret, clock.now());
   try {
     const { columns } = roster;
     const { source, headers, isFedBack } = reading;
@@ -118,6 +113,12 @@ interface PartyTally {
   births: DateTally;
 }
 
+/** What is counted of the customers. */
+interface CustomerTally extends PartyTally {
+  ends: DateTally;
+  names: UnmappedNameTally;
+}
+
 const createPartyTally = (birthDate: string, realDates: readonly string[] | undefined): PartyTally => ({
   doubts: new DoubtTally(partyFilePrefix),
   births: new DateTally(partyFilePrefix + birthDate, realDates),
@@ -130,9 +131,11 @@ async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   found: Findings,
-  { own, inRow }: { own: PartyTally & { ends: DateTally; names: UnmappedNameTally }; inRow: PartyTally },
+  { own, inRow }: { own: CustomerTally; inRow: PartyTally },
 ): Promise<void> {
-  const { runId, today, signal, write } = stager;
+  const { app, runId, signal, write } = stager;
+  // In the roster's time zone: a customer stays until the end of the last day there.
+  const today = toLocalTime(app.clock.now(), app.settings.timezone).date;
   const emit = emitPace(reading.progress, stager);
   let chunk: StagedRow[] = [];
   let units = 0;
@@ -152,24 +155,11 @@ async function stageCustomers(
       signal.throwIfAborted();
       for (const row of rows) {
         found.ordinals += 1;
-        const ordinal = found.ordinals;
         noteCut(row, found);
-        chunk.push(toStagedRow(row, ordinal, today));
+        chunk.push(toStagedRow(row, found.ordinals, today));
         units += countUnits(row);
         if (row.kind !== 'customer') continue;
-        const { customer, line, file, fields } = row;
-        if (row.isOpen) found.openRows.push({ reference: customer.reference, file, line });
-        own.births.add(customer.parties[0].birthDate);
-        own.ends.add(customer.endDate);
-        own.names.add(fields);
-        own.doubts.addCustomer(customer, () => ({
-          ordinal,
-          line,
-          file,
-          reference: customer.reference,
-          isParty: false,
-          fields: nameFields(reading.headers, fields),
-        }));
+        noteCustomer(row, reading.headers, found, own);
         for (const party of row.related ?? []) {
           found.ordinals += 1;
           chunk.push(toStagedParty(party, found.ordinals));
@@ -193,6 +183,27 @@ function countUnits(row: RosterRow): number {
   return fields.reduce((units, text) => units + 2 * text.length, 0);
 }
 
+function noteCustomer(
+  { customer, line, file, fields, isOpen }: Extract<RosterRow, { kind: 'customer' }>,
+  headers: readonly string[],
+  { ordinals: ordinal, openRows }: Findings,
+  { births, ends, names, doubts }: CustomerTally,
+): void {
+  const { reference } = customer;
+  if (isOpen) openRows.push({ reference, file, line });
+  births.add(customer.parties[0].birthDate);
+  ends.add(customer.endDate);
+  names.add(fields);
+  doubts.addCustomer(customer, () => ({
+    ordinal,
+    line,
+    file,
+    reference,
+    isParty: false,
+    fields: nameFields(headers, fields),
+  }));
+}
+
 function noteParty(row: PartyRow, ordinal: number, { doubts, births }: PartyTally): void {
   if (row.kind !== 'party') return;
   const { related, line, file, fields } = row;
@@ -206,7 +217,8 @@ function noteCut(row: RosterRow | PartyRow, { cutRows }: Findings): void {
 
 async function stagePartySource(settings: PartySettings, stager: Stager, found: Findings): Promise<void> {
   const { columns } = settings;
-  const reading = await readParties(settings, stager.secret, stager.clock.now());
+  const { secret, clock } = stager.app;
+  const reading = await readParties(settings, secret, clock.now());
   const { headers } = reading;
   const names = new UnmappedNameTally(headers, columns, standardPartyHeaders);
   const tally = createPartyTally(toHeader(columns.birthDate, standardPartyHeaders.birthDate), columns.realDates);
@@ -233,7 +245,7 @@ async function stagePartySource(settings: PartySettings, stager: Stager, found: 
   }
 }
 
-function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): (rows: number) => void {
+function emitPace(progress: TableReading['progress'], { app: { clock }, emit }: Stager): (rows: number) => void {
   const startedMs = clock.now().getTime();
   return (rows) => {
     const spentMs = Math.max(1, clock.now().getTime() - startedMs);
