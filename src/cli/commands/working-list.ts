@@ -214,7 +214,8 @@ const pending = 'pending the approval of another person';
 /** The acceptances of a list by their results; null without a list of discrepancies. */
 function sumAcceptances(discrepancies: ImportedDecisions['discrepancies']) {
   if (discrepancies === null) return null;
-  const { rows, faulty } = discrepancies;
+  const { rows } = discrepancies;
+  const faulty = discrepancies.faulty.map(({ id: _, ...row }) => row);
   const countOf = (kind: string): number => rows.filter(({ result }) => result.kind === kind).length;
   const refused = rows.flatMap(({ row: { sheet, line, customer }, result }) =>
     result.kind === 'refused' ? [{ sheet, line, customer, reason: result.reason }] : [],
@@ -234,7 +235,7 @@ export function presentImportedDecisions(
   const refused = imported.refused.map(({ row: { sheet, line, customer }, reason }) => {
     return { sheet, line, customer, reason };
   });
-  const faulty = imported.faulty.map(({ alertId: _, ...row }) => row);
+  const faulty = imported.faulty.map(({ id: _, ...row }) => row);
   const instead = imported.instead.map(({ row: { sheet, line, customer }, ...former }) => {
     return { sheet, line, customer, ...former };
   });

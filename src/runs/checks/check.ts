@@ -19,7 +19,7 @@ import { RunHalted, requireHalt } from '../halt.js';
 import { describeRunAs } from '../run-reference.js';
 import { searchUnplanned } from '../screening/attempts.js';
 import { saveAnswer } from '../screening/commit.js';
-import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
+import { watchLedger } from '../screening/plan.js';
 import {
   type HeldLease,
   leaseTtlMs,
@@ -104,9 +104,8 @@ async function beginPaidPart(session: RunSession): Promise<{ account: Account; p
   const account = await identifyAccount(app, organisation, app.client(), signal);
   requireBudget(app, account.isTest ? 'test' : 'live');
   await session.write((transaction) => noteAccount(transaction, session, account.accountId));
-  if (!hasCaps(app.settings)) return { account, paid: session };
   const watched = await watchLedger(session, account.accountId, Number.POSITIVE_INFINITY);
-  if (watched.affordable < 1) throw toBudgetHalt(findTightest(watched.limits));
+  if (watched.affordable < 1) throw watched.toHalt();
   return { account, paid: watched.session };
 }
 
