@@ -1,7 +1,7 @@
 import { foldName, type Match, pairMatches, toContentKey } from '../matches/match.js';
 import type { HoldBounds } from '../screening/settings.js';
 import { type HitFamily, hitFamilies } from '../vocabulary.js';
-import { isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
+import { familyNames, isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
 
 /**
  * The matches of one party before a run and in it, with those that a truncated list hides; `isCompared` when both answers are of the same
@@ -90,8 +90,7 @@ export class VanishedTally {
   }
 
   #familiesOf({ topics }: Match): readonly HitFamily[] {
-    const all: readonly (keyof TopicFamilies)[] = ['sanction', 'crime', 'pep', 'associate', 'other'];
-    const known = all.filter((family) => topics.some((topic) => isOfFamily(this.#families, family, topic)));
+    const known = familyNames.filter((family) => topics.some((topic) => isOfFamily(this.#families, family, topic)));
     const isUnknown = topics.length === 0 || topics.some((topic) => isUnknownTopic(this.#families, topic));
     return ['any', ...known, ...(isUnknown ? (['unknown'] as const) : [])];
   }

@@ -55,29 +55,19 @@ export async function stageRoster(roster: RosterSettings, stager: Stager) {
     const found = new Findings([inRow]);
     await stageCustomers(reading, stager, found, { own, inRow });
     found.digests.push(reading.digest());
-    found.facts.push(...describeUnmapped(headers, columns, standardHeaders));
-    found.names.push(...describeUnmappedNames(own.names.list(), headers, 'roster'));
+    found.unmappedFacts.push(...describeUnmapped(headers, columns, standardHeaders));
+    found.unmappedNames.push(...describeUnmappedNames(own.names.list(), headers, 'roster'));
     for (const settings of listPartySources(roster)) await stagePartySource(settings, stager, found);
     const doubts = [own, ...found.parties].map((tally) => tally.doubts);
-    const { ordinals, cutRows, openRows, partyHeaders, names } = found;
     return {
+      ...found,
       source,
       sourceDigest: joinDigests(found.digests),
       headers,
-      /** The headers of related parties, each with the number of its source. */
-      partyHeaders,
       /** Messages about columns that look like an unmapped fact, or like names that nobody searches for. */
-      unmapped: [...found.facts, ...names],
-      /** Those about names: with a test key they make a run incomplete. */
-      unmappedNames: names,
-      /** Rows within which their file ends. */
-      cutRows,
-      /** Accepted rows with which their file ends, without a line ending. */
-      openRows,
+      unmapped: [...found.unmappedFacts, ...found.unmappedNames],
       /** Whether the roster is a `rejects.csv`. */
       isFedBack,
-      /** The number of rows, related parties included. */
-      ordinals,
       /** The row count that the source states: null when it states none, absent when no control total is configured. */
       ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
       /** The doubts, related parties included, and the first rows with one. */
@@ -95,14 +85,19 @@ export async function stageRoster(roster: RosterSettings, stager: Stager) {
 
 /** What is found in the roster and in each source of related parties. */
 class Findings {
+  /** The number of rows, related parties included. */
   ordinals = 0;
+  /** Rows within which their file ends. */
   readonly cutRows: RejectedRow[] = [];
+  /** Accepted rows with which their file ends, without a line ending. */
   readonly openRows: Pick<RejectedRow, 'reference' | 'file' | 'line'>[] = [];
   readonly digests: string[] = [];
+  /** The headers of related parties, each with the number of its source. */
   readonly partyHeaders: string[] = [];
-  /** Messages about columns that look like an unmapped fact, and like names. */
-  readonly facts: string[] = [];
-  readonly names: string[] = [];
+  /** Messages about columns that look like an unmapped fact. */
+  readonly unmappedFacts: string[] = [];
+  /** Those about names: with a test key they make a run incomplete. */
+  readonly unmappedNames: string[] = [];
 
   constructor(readonly parties: PartyTally[]) {}
 }
@@ -238,8 +233,8 @@ async function stagePartySource(settings: PartySettings, stager: Stager, found: 
     // The roster itself has the first digest.
     found.partyHeaders.push(...headers.map((header) => `${found.digests.length}: ${header}`));
     found.digests.push(reading.digest());
-    found.facts.push(...describeUnmapped(headers, columns, standardPartyHeaders));
-    found.names.push(...describeUnmappedNames(names.list(), headers, 'parties'));
+    found.unmappedFacts.push(...describeUnmapped(headers, columns, standardPartyHeaders));
+    found.unmappedNames.push(...describeUnmappedNames(names.list(), headers, 'parties'));
   } finally {
     await reading.close();
   }
