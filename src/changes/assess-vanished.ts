@@ -24,11 +24,6 @@ export interface VanishedFigures {
   current: number;
 }
 
-interface VanishingParty {
-  had: number;
-  lost: number;
-}
-
 /**
  * Counts the known hits of a roster and those that a run no longer finds, each listed party once. A listed party has vanished when at least
  * half of the searched parties that had it as a hit of a family no longer have it. A new id, or a new entry with the same content or name,
@@ -36,7 +31,7 @@ interface VanishingParty {
  */
 export class VanishedTally {
   readonly #families: TopicFamilies;
-  readonly #compared = new Map<HitFamily, Map<string, VanishingParty>>();
+  readonly #compared = new Map<HitFamily, Map<string, { had: number; lost: number }>>();
   readonly #current = new Map<HitFamily, Set<string>>();
 
   constructor(families: TopicFamilies) {
@@ -107,7 +102,7 @@ export class VanishedTally {
   }
 }
 
-const isVanished = ({ had, lost }: VanishingParty): boolean => lost > 0 && 2 * lost >= had;
+const isVanished = ({ had, lost }: { had: number; lost: number }): boolean => lost > 0 && 2 * lost >= had;
 
 /** Why a run is held, by family; `bound` is the share that was reached, null when all known hits vanished. */
 export interface HoldFinding extends VanishedFigures {

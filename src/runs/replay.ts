@@ -89,7 +89,7 @@ function openCounts(settings: Readonly<Record<Side, ChangeSettings>>, since: Dat
 
 /** Counts a party's alerts by their match: an alert that one side opens some nights later counts as opened under both. */
 function countAlerts(
-  alerts: Omit<EventTally, 'otherSeverity' | 'byKind' | 'bySeverity'>,
+  alerts: Both & Record<'onlyOther' | 'onlyPresent', number>,
   { answers }: PartyHistory,
   replayed: Readonly<Record<Side, ReturnType<typeof replayAnswers>>>,
   since: Date | null,
@@ -195,15 +195,6 @@ function findConfirmed(decisions: Histories['decisions'], until: Date): Readonly
 /** Counts under the present settings and under the others. */
 type Both = Record<Side, number>;
 
-interface EventTally extends Both {
-  /** Only under the other settings, and only under the present ones. */
-  onlyOther: number;
-  onlyPresent: number;
-  otherSeverity: number;
-  byKind: readonly (Both & { kind: MatchChangeKind })[];
-  bySeverity: readonly (Both & { severity: Severity })[];
-}
-
 type EventPair = Record<Side, MatchChange | null>;
 
 /** Pairs the changes of one answer under two settings by their match, which can occur twice. */
@@ -223,7 +214,7 @@ const toEventKey = ({ difference }: MatchChange): string =>
 const hasOtherSeverity = ({ present, other }: EventPair): boolean => present?.severity !== other?.severity;
 
 /** Counts pairs of events; `read` returns the tally so far. */
-function openTally(): { add(pair: EventPair): void; read(): EventTally } {
+function openTally() {
   const sums = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0, otherSeverity: 0 };
   const kinds = new Map<MatchChangeKind, Both>();
   const bySeverity = new Map<Severity, Both>();
@@ -234,7 +225,7 @@ function openTally(): { add(pair: EventPair): void; read(): EventTally } {
     addTo(bySeverity, change.severity, side);
   };
   return {
-    add: (pair) => {
+    add: (pair: EventPair): void => {
       count('present', pair.present);
       count('other', pair.other);
       if (pair.present === null) sums.onlyOther += 1;

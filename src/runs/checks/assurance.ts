@@ -330,15 +330,8 @@ function measureStrata(items: StoredAssurance['items'], toStratum: (item: Stored
 // The normal quantile that leaves 2.5 % on either side.
 const quantile = 1.959964;
 
-/** A share and its 95 % confidence bounds (Wilson's score interval). */
-interface BoundedShare {
-  share: number;
-  low: number;
-  high: number;
-}
-
-/** The share of `successes` in `trials`; null without any trial. */
-export function toShare(successes: number, trials: number): BoundedShare | null {
+/** The share of `successes` in `trials` with its 95 % confidence bounds (Wilson's score interval); null without any trial. */
+export function toShare(successes: number, trials: number) {
   if (trials === 0) return null;
   const share = successes / trials;
   const square = quantile ** 2 / trials;

@@ -273,21 +273,13 @@ export async function closeDeadChecks({ database, clock, owner, settings }: AppC
 
 const holdForMs = 24 * 60 * 60 * 1_000;
 
-/** The last control searches of other runs; `hold` if they passed within the last day. */
-interface ControlStatus {
-  verdict: 'hold' | 'failed' | 'one_sided' | 'too_old' | 'never';
-  /** The run that made them; null before the first. */
-  runId: string | null;
-  askedAt: Date | null;
-}
-
-/** Assesses the last control searches on the account before an answer. */
-async function assessControls(database: Queryable, accountId: number | null, answeredAt: Date): Promise<ControlStatus> {
+/** Assesses the last control searches of other runs on the account before an answer; `hold` if they passed within the last day. */
+async function assessControls(database: Queryable, accountId: number | null, answeredAt: Date) {
   const last = accountId === null ? null : await readLastControls(database, accountId, answeredAt);
   const run = last && (await readRun(database, last.runId));
-  if (!last || !run) return { verdict: 'never', runId: null, askedAt: null };
+  if (!last || !run) return { verdict: 'never' as const, runId: null, askedAt: null };
   const { askedAt, hasPassed, isConclusive } = last;
   const isOld = answeredAt.getTime() - askedAt.getTime() > holdForMs;
   const verdict = !hasPassed ? 'failed' : !isConclusive ? 'one_sided' : isOld ? 'too_old' : 'hold';
-  return { verdict, runId: toRunId(run), askedAt };
+  return { verdict, runId: toRunId(run), askedAt } as const;
 }

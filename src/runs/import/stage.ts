@@ -43,15 +43,9 @@ export async function stageRoster(roster: RosterSettings, stager: Stager) {
   try {
     const { columns } = roster;
     const { source, headers, isFedBack } = reading;
-    const { birthDate, endDate, realDates } = columns;
-    const own = {
-      doubts: new DoubtTally(),
-      births: new DateTally(toHeader(birthDate, standardHeaders.birthDate), realDates),
-      ends: new DateTally(toHeader(endDate, ''), realDates),
-      names: new UnmappedNameTally(headers, columns, standardHeaders),
-    };
+    const own = createCustomerTally(headers, columns);
     const bornInRow = (columns.parties ?? []).map((party) => toHeader(party.birthDate, '')).filter(Boolean);
-    const inRow = createPartyTally(bornInRow.join(' + '), realDates);
+    const inRow = createPartyTally(bornInRow.join(' + '), columns.realDates);
     const found = new Findings([inRow]);
     await stageCustomers(reading, stager, found, { own, inRow });
     found.digests.push(reading.digest());
@@ -109,10 +103,12 @@ interface PartyTally {
 }
 
 /** What is counted of the customers. */
-interface CustomerTally extends PartyTally {
-  ends: DateTally;
-  names: UnmappedNameTally;
-}
+const createCustomerTally = (headers: readonly string[], columns: RosterSettings['columns']) => ({
+  doubts: new DoubtTally(),
+  births: new DateTally(toHeader(columns.birthDate, standardHeaders.birthDate), columns.realDates),
+  ends: new DateTally(toHeader(columns.endDate, ''), columns.realDates),
+  names: new UnmappedNameTally(headers, columns, standardHeaders),
+});
 
 const createPartyTally = (birthDate: string, realDates: readonly string[] | undefined): PartyTally => ({
   doubts: new DoubtTally(partyFilePrefix),
@@ -126,7 +122,7 @@ async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   found: Findings,
-  { own, inRow }: { own: CustomerTally; inRow: PartyTally },
+  { own, inRow }: { own: ReturnType<typeof createCustomerTally>; inRow: PartyTally },
 ): Promise<void> {
   const { app, runId, signal, write } = stager;
   // In the roster's time zone: a customer stays until the end of the last day there.
@@ -182,7 +178,7 @@ function noteCustomer(
   { customer, line, file, fields, isOpen }: Extract<RosterRow, { kind: 'customer' }>,
   headers: readonly string[],
   { ordinals: ordinal, openRows }: Findings,
-  { births, ends, names, doubts }: CustomerTally,
+  { births, ends, names, doubts }: ReturnType<typeof createCustomerTally>,
 ): void {
   const { reference } = customer;
   if (isOpen) openRows.push({ reference, file, line });

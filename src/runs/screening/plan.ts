@@ -90,12 +90,7 @@ export async function openAllowance(
   };
 }
 
-interface BudgetLimit {
-  per: 'run' | 'day' | 'month';
-  cap: number;
-  used: number;
-  limit: number;
-}
+type BudgetLimit = ReturnType<typeof toBudgetLeft>['caps'][number] & { limit: number };
 
 /**
  * Checks the ledger after each write, repeats and other processes included, so that no call exceeds the caps.
@@ -113,11 +108,9 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
   const count = () => readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId);
   const begun = await count();
   const limits = toBudgetLeft(settings.budget, begun.used).caps.map(
-    ({ per, cap, used, reserve }): BudgetLimit => ({
-      per,
-      cap,
-      used,
-      limit: Math.min(cap, Math.max(cap - reserve, used) + reserved),
+    (one): BudgetLimit => ({
+      ...one,
+      limit: Math.min(one.cap, Math.max(one.cap - one.reserve, one.used) + reserved),
     }),
   );
   const stop = new AbortController();
