@@ -103,7 +103,6 @@ create table run (
 
 create index run_by_compared on run (compared_run_id) where (compared_run_id is not null);
 create index run_by_lease on run (lease_key, run_id);
-
 create index run_by_account on run (account_id, run_id);
 
 -- Every process that worked on a run, numbered from 1.
@@ -201,7 +200,6 @@ create table acceptance (
 
 create index acceptance_of_settings on acceptance (organisation_id, acceptance_id) where (organisation_id is not null);
 create index acceptance_by_run on acceptance (run_id) where (run_id is not null);
-
 create unique index acceptance_of_answers on acceptance (run_id) where (kind = 'answers' and not is_proposal);
 create index acceptance_of_gaps on acceptance (roster_id, reference) where (roster_id is not null);
 
@@ -231,9 +229,8 @@ create table run_gap (
   primary key (run_id, reference)
 );
 
--- Opens the partitions for the runs of 256 numbers. Attaching a partition takes weaker locks than creating it in place: nobody who uses the others
--- waits. It locks `run`, because rows of the partitions refer to it; one that cannot wait leaves it to a later run.
-create function open_run_range(of_run bigint, can_wait boolean default true) returns void language plpgsql security definer as $$
+-- Opens the partitions for the runs of 256 numbers. Only others who open partitions wait for the end of the transaction.
+create function open_run_range(of_run bigint) returns void language plpgsql security definer as $$
 declare
   tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
   first_run bigint := of_run >> 8 << 8;
@@ -243,31 +240,22 @@ begin
   foreach parent in array array['planned', 'call'] loop
     part := format('%s.%s_runs_%s_%s', tables_schema, parent, first_run, first_run + 255);
     continue when to_regclass(part) is not null;
-    if can_wait then
-      lock table run in share row exclusive mode;
-    else
-      lock table run in share row exclusive mode nowait;
-    end if;
+    execute format('lock table only %s.%s in share update exclusive mode', tables_schema, parent);
     continue when to_regclass(part) is not null;
     -- A call grows when it ends, within its page.
     execute format('create table %s (like %s including all) with (fillfactor = %s)', part, parent, case parent when 'call' then 90 else 100 end);
     execute format('alter table %s attach partition %s for values from (%s) to (%s)', parent, part, first_run, first_run + 256);
   end loop;
-exception when lock_not_available then
-  if can_wait then
-    raise;
-  end if;
 end
 $$;
 
--- Partitions are opened 64 runs ahead by a run that need not wait: a run that waited could block, or be blocked by, one that closes. Only
--- the first run of a range without partitions waits. A preview (epoch 0) writes to no partition and would hold the lock for a whole plan.
-create function open_run_ranges() returns trigger language plpgsql security definer as $$
+create function open_run_range() returns trigger language plpgsql security definer as $$
 begin
-  perform open_run_range(new.run_id), open_run_range(new.run_id + 63, false);
+  perform open_run_range(new.run_id);
   return new;
 end
 $$;
 
+-- A preview (epoch 0) writes to no partition, and would hold the lock for a whole plan.
 create trigger run_opens_range before insert on run for each row when (new.epoch > 0)
-  execute function open_run_ranges();
+  execute function open_run_range();

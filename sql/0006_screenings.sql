@@ -48,7 +48,6 @@ create table reused (
 
 create index reused_by_party on reused (party_id);
 create index reused_by_response on reused (response_id);
-
 create index reused_by_run on reused (answered_run_id);
 
 -- The state that an answer gives a party, where more than the date changes, with the state that it was compared with. It is applied with the
@@ -182,15 +181,8 @@ select
   coalesce(imported.duplicates, 0)::bigint as duplicates,
   rejects.rejected,
   coalesce(run.in_scope, 0)::bigint as in_scope,
-  tally.in_plan,
-  tally.planned,
-  tally.skipped,
-  tally.screened,
-  tally.reused,
-  tally.failed,
-  tally.remaining,
-  answers.answered_searches,
-  calls.recorded_searches
+  tally.in_plan, tally.planned, tally.skipped, tally.screened, tally.reused, tally.failed, tally.remaining,
+  answers.answered_searches, calls.recorded_searches
 from run
 left join lateral (
   select import_id, rows, customers, duplicates from roster_import
@@ -231,6 +223,3 @@ cross join lateral (
     answer.wave <= run.applied_wave or not (run.is_held or run.unconfirmed_because is not null and answer.wave > run.proven_wave)
   )
 ) calls;
-
--- Otherwise the first runs of two rosters would wait for each other's lock.
-select open_run_range(0);

@@ -42,7 +42,6 @@ create table change (
 
 create index change_by_party on change (party_id);
 create index change_critical on change (run_id, change_id) where (severity = 'critical');
-
 create index change_by_run on change (run_id, wave);
 
 -- The alert of a change when the reporting run closed, so that a report can be written again. It refers to rows that are never deleted, so it

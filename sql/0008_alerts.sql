@@ -167,7 +167,6 @@ create table alert_event (
 
 create index alert_event_by_run on alert_event (run_id) where (run_id is not null);
 create index alert_event_by_alert on alert_event (alert_id);
-
 create index alert_event_of_decided on alert_event (run_id) where (kind in ('reopened', 'auto_closed', 'absent'));
 
 -- Alerts as the workbooks of reports show them; unchanged ones are stored once.

@@ -44,7 +44,6 @@ create table customer_state_change (
 );
 
 create index customer_state_change_by_run on customer_state_change (run_id) where (run_id is not null);
-
 create index customer_state_change_by_customer on customer_state_change (customer_id, change_id);
 
 -- Customers to be searched for: their dossier has changed, or was in an event about AML screening, and they have not been searched for since.
@@ -59,7 +58,6 @@ create table customer_mark (
 );
 
 create index customer_mark_by_customer on customer_mark (customer_id);
-
 create index customer_mark_by_run on customer_mark (tried_run_id) where (tried_run_id is not null);
 
 -- Each party of each roster on each account (null: no account yet) by its last applied answer and by its alerts.

@@ -27,7 +27,6 @@ create table dossier (
 
 create index dossier_by_run on dossier (changed_by_run_id);
 create index dossier_missing on dossier (missing_run_id) where (missing_run_id is not null);
-
 create index dossier_by_reference_key on dossier (account_id, reference_key) include (dossier_id) where (gone_at is null);
 
 create table dossier_change (

@@ -40,7 +40,6 @@ create table invitation (
 
 create index invitation_by_customer on invitation (customer_id);
 create unique index invitation_once on invitation (account_id, customer_id) where is_open;
-
 create unique index invitation_by_reference on invitation (account_id, reference) where (state not in ('refused', 'withdrawn'));
 create index invitation_by_discrepancy on invitation (discrepancy_id);
 

@@ -172,4 +172,4 @@ begin
 end
 $$;
 
-revoke execute on function judge_customers, tell_webhooks, open_run_range, hold_party_states from public;
+revoke execute on function judge_customers, tell_webhooks, open_run_range(bigint), hold_party_states from public;

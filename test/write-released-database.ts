@@ -49,7 +49,7 @@ async function leaveNights(): Promise<Left> {
 
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const line = z.union([
-  z.object({ migrations: z.array(z.unknown()), version: z.string() }),
+  z.object({ migrations: z.array(z.object({ version: z.number(), sha256: z.string() })), version: z.string() }),
   z.object({ table: z.string(), columns: z.array(z.string()) }),
   z.object({ sequences: z.record(z.string(), z.number().nullable()) }),
   z.object({ end: z.unknown() }),
@@ -76,6 +76,10 @@ function toSql(lines: readonly string[], roster: string): { schema: number; sql:
         `-- What Nightscreen ${each.version} left in a database; its schema is that of the first ${schema} files of sql/, without rows.`,
         `-- roster: ${JSON.stringify(roster)}`,
         'set session_replication_role = replica;',
+        // A file of the release that is edited later is refused, as in its databases.
+        ...each.migrations.map(
+          ({ version, sha256 }) => `update schema_migration set sha256 = '${sha256}' where version = ${version};`,
+        ),
       );
     } else if ('table' in each) {
       if (table === 'run') statements.push('select open_run_range(run_id) from run;');

@@ -1,12 +1,21 @@
 import type { Environment } from '../config/environment.js';
 import type { openRedactor } from '../logging.js';
-import type { LastRun } from '../runs/app-context.js';
+import type { createMetrics } from '../metrics/metrics.js';
+import type { AppContext, LastRun } from '../runs/app-context.js';
 import { exitCodes } from './exit-code.js';
-import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
 
 /** Reports something beside the result of a command; `code` is stable. */
 export type Notify = (notice: { level: 'info' | 'warn'; code: string; message: string }) => void;
+
+/** The metrics of a scheduler, read from an open database. */
+export interface Measuring {
+  metrics: ReturnType<typeof createMetrics>;
+  /** Reports what cannot be read, and never throws. */
+  refresh(app: AppContext): Promise<void>;
+  /** Marks the figures as unreadable, unless `error` has nothing to do with the database. */
+  noteUnreadable(error: unknown): void;
+}
 
 /** One call of the program: its inputs and where it writes. */
 export interface Invocation {

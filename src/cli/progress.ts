@@ -20,8 +20,7 @@ export class SlidingRate {
   note(atMs: number, count: number): void {
     this.#samples.push({ atMs, count });
     // The newest sample outside of the window stays: it has the counter at the start of the window.
-    const firstInside = this.#samples.findIndex((sample) => sample.atMs > atMs - this.#windowMs);
-    if (firstInside > 1) this.#samples.splice(0, firstInside - 1);
+    while ((this.#samples[1]?.atMs ?? atMs) <= atMs - this.#windowMs) this.#samples.shift();
   }
 
   /** Growth per second over the window that ends at this instant, or since the first sample when that is shorter. */

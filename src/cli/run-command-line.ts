@@ -190,6 +190,11 @@ export function openCommandLog({
     const level = findLevel();
     return terminal.isScreen || level === 'silent' ? null : createLogger({ level, secrets: [], write });
   };
+  const sayStop = (level: 'warn' | 'error', facts: { message: string; signal?: string }, name: string): void => {
+    const logger = openLogger();
+    if (logger) logger[level]({ ...describeRun(lastRun), ...facts }, name);
+    else write(`${terminal.isScreen ? '\n' : ''}nightscreen: ${facts.message}\n`);
+  };
   return {
     notify: ({ level, code, message }: Parameters<Notify>[0]): void => {
       if (isQuiet) return;
@@ -198,18 +203,13 @@ export function openCommandLog({
     },
     /** Reports that a signal asks the process to end. */
     stopping: (signal: string): void => {
-      if (isQuiet) return;
       const message = `${signal}: finishing the current work; a second signal ends the process at once`;
-      const logger = openLogger();
-      if (logger) logger.warn({ ...describeRun(lastRun), signal, message }, 'stopping');
-      else write(`${terminal.isScreen ? '\n' : ''}nightscreen: ${message}\n`);
+      if (!isQuiet) sayStop('warn', { signal, message }, 'stopping');
     },
     /** Reports that the end of the process takes too long. */
     overdue: (): void => {
       const message = 'the current work took too long and is abandoned; the next start continues from what was saved';
-      const logger = openLogger();
-      if (logger) logger.error({ ...describeRun(lastRun), message }, 'stop_overdue');
-      else write(`${terminal.isScreen ? '\n' : ''}nightscreen: ${message}\n`);
+      sayStop('error', { message }, 'stop_overdue');
     },
     /** Reports that the command failed, at level debug with the stack; what the end of its run said is not repeated. */
     failed: (given: ReturnType<typeof describeError>, error: unknown): void => {

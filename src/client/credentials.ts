@@ -50,14 +50,15 @@ export interface KeyIdentity {
   isTest: boolean;
 }
 
-const publicKeySchema = z.object({ public_key: z.string().min(1), is_test: z.boolean() });
-/** The organisation's public key, with the wire's names (interface: Public key record); unknown fields are dropped. */
-export interface PublicKey {
+/** The organisation's public key, as received. */
+const publicKeySchema = z.object({
   /** `public_<chars>`; new sessions present it. */
-  public_key: string;
+  public_key: z.string().min(1),
   /** Whether it belongs to the test mode; the private key decides that. */
-  is_test: boolean;
-}
+  is_test: z.boolean(),
+});
+/** The organisation's public key, with the wire's names (interface: Public key record); unknown fields are dropped. */
+export type PublicKey = z.infer<typeof publicKeySchema>;
 
 /** The API key operations of the interface. */
 export interface ApiKeys {

@@ -68,7 +68,7 @@ export const formatPath = (path: SettingPath): string =>
 /** The mistakes of the file, or of the settings that it is a part of; of broken YAML only those before the break. */
 function findFileProblems(source: SourceFile, settings = source.value): ConfigProblem[] {
   const found = findMistakes(settings).flatMap(({ path, isAboutKey, message }) => {
-    const place = isAboutKey ? source.locateKey(path) : source.locate(path);
+    const place = source.locate(path, isAboutKey);
     const isWhole = source.brokenFromLine === null || (place.isExact && place.line < source.brokenFromLine);
     return isWhole ? [{ where: place.where, path: formatPath(path), message }] : [];
   });
@@ -127,7 +127,7 @@ export function loadConfig(sources: ConfigSources): Config {
     originOf: (path) => {
       const override = overrideAt(path);
       if (override) return override.origin;
-      const place = source?.locateKey(path);
+      const place = source?.locate(path, true);
       return place?.isExact ? place.where.replace(/:\d+$/, '') : 'default';
     },
   };
@@ -250,9 +250,8 @@ interface SourceFile {
   readonly problems: readonly ConfigProblem[];
   /** The line where the YAML breaks; null when it is valid. */
   readonly brokenFromLine: number | null;
-  /** The place of the value if `isExact`, else of its nearest parent. */
-  locate(path: SettingPath): { where: string; line: number; isExact: boolean };
-  locateKey(path: SettingPath): { where: string; line: number; isExact: boolean };
+  /** The place of the value, or with `isAboutKey` of its key; unless `isExact`, that of the nearest parent's key. */
+  locate(path: SettingPath, isAboutKey: boolean): { where: string; line: number; isExact: boolean };
 }
 
 function readText(file: string, shownAs: string): string {
@@ -366,13 +365,9 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
     value,
     problems,
     brokenFromLine,
-    locate: (path) => {
-      const found = walk(path);
-      return { ...whereIs(found.isExact ? found.value : found.key), isExact: found.isExact };
-    },
-    locateKey: (path) => {
-      const found = walk(path);
-      return { ...whereIs(found.key), isExact: found.isExact };
+    locate: (path, isAboutKey) => {
+      const { key, value, isExact } = walk(path);
+      return { ...whereIs(isExact && !isAboutKey ? value : key), isExact };
     },
   };
 }

@@ -67,24 +67,15 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
   const registry = new Registry();
   if (isLasting) collectDefaultMetrics({ register: registry });
   const gauges = addGauges(registry);
-  const attempts = new Counter({
-    name: 'nightscreen_service_attempts_total',
-    help: 'Attempts of this process to call the service, by status or outcome',
-    labelNames: ['operation', 'result'],
-    registers: [registry],
-  });
-  const repeats = new Counter({
-    name: 'nightscreen_service_repeats_total',
-    help: 'Attempts that repeated an earlier attempt',
-    labelNames: ['operation'],
-    registers: [registry],
-  });
-  const jobs = new Counter({
-    name: 'nightscreen_jobs_total',
-    help: 'Scheduled jobs that ended in this process',
-    labelNames: ['job', 'outcome'],
-    registers: [registry],
-  });
+  const addCounter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name: `nightscreen_${name}_total`, help, labelNames, registers: [registry] });
+  const attempts = addCounter(
+    'service_attempts',
+    'Attempts of this process to call the service, by status or outcome',
+    ['operation', 'result'],
+  );
+  const repeats = addCounter('service_repeats', 'Attempts that repeated an earlier attempt', ['operation']);
+  const jobs = addCounter('jobs', 'Scheduled jobs that ended in this process', ['job', 'outcome']);
   // Exported before the first reading, so that alerts see a process that has not read yet.
   gauges.show([['build_info', { version }, 1]]);
   gauges.set('facts_readable', 0);

@@ -223,7 +223,7 @@ function showSeverity(
   const lines = first.slice(cards.length);
   const toCard = (change: MatchChangeFacts): Markup => {
     const code = findCode(change);
-    const records = listDetailsOf(details.lookups, change.matchId);
+    const records = listDetailsOf(details.records, change.matchId);
     const card = showChangeCard(change, records, { run, code: code === null ? null : showAlertCode(code) });
     return html`
 <article class="change"${showKeys(change)}>

@@ -149,7 +149,7 @@ const newsColumns: readonly Column<DiscrepancyFacts>[] = [
 
 function toReconciliationSection({ reconciliations, run }: Report): PageSection | null {
   if (reconciliations.length === 0) return null;
-  const open = reconciliations.flatMap(({ current }) => current).reduce((sum, one) => sum + one.open, 0);
+  const open = reconciliations.flatMap(({ standing }) => standing).reduce((sum, one) => sum + one.open, 0);
   const body = html`${reconciliations.map((one) => showReconciliation(one, run))}`;
   return { id: 'reconciliation', title: 'Reconciliation', body, note: formatCount(open) };
 }
@@ -171,7 +171,7 @@ function showBothSides({ sums }: ReconciliationFacts): Markup {
 ${countNoun(sums.dossiers, 'dossier')} = ${count(sums.withCustomer)} with a customer + ${count(sums.withoutCustomer)} without + ${count(sums.ambiguousDossiers)} with a shared reference + ${count(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? noMarkup : notCompared}</p>`;
 }
 
-function showCurrent({ current, unprovenBecause }: ReconciliationFacts, { timezone }: Report['run']): Markup {
+function showCurrent({ standing: current, unprovenBecause }: ReconciliationFacts, { timezone }: Report['run']): Markup {
   if (current.length === 0) {
     const quiet = unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.';
     return html`<p class="quiet">${quiet}</p>`;

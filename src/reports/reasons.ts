@@ -175,14 +175,14 @@ const describeRates = (watch: WatchFacts | null, verdict: 'low' | 'high'): reado
     return rate?.verdict === verdict ? [describeRate(name, rate)] : [];
   });
 
-function describeListCap({ length, status, customers }: NonNullable<WatchFacts['listCap']>): string {
+function describeListCap({ length, standing, customers }: NonNullable<WatchFacts['listCap']>): string {
   const lists = `lists of ${formatCount(length)} results`;
   const concerned = countNoun(customers, 'customer');
   const has = customers === 1 ? 'has' : 'have';
-  if (status === 'gone') {
+  if (standing === 'gone') {
     return `${lists} count as complete again, because longer lists were seen or shorter ones seem truncated: ${concerned} ${has} one`;
   }
-  const look = status === 'found' ? 'seem to be truncated silently' : 'are known to be truncated silently';
+  const look = standing === 'found' ? 'seem to be truncated silently' : 'are known to be truncated silently';
   return `${lists} ${look}: ${concerned} ${has} one and, without a hit, ${customers === 1 ? 'counts' : 'count'} as truncated`;
 }
 

@@ -97,22 +97,8 @@ const held = z.strictObject({
   accepted: z.array(publish(z.object({ isProposal: z.boolean(), ...facts.acceptanceSchema.shape }))),
 });
 
-const { current, invitations, newsCount, ...comparison } = sourceFacts.reconciliationSchema.shape;
-
 const reconciliation = publish(
-  z.object({ ...comparison, standing: current, invitations, newsCount, news: z.array(sourceFacts.discrepancySchema) }),
-);
-
-const { round, trigger, ...asked } = facts.controlRoundSchema.shape;
-
-const control = publish(
-  facts.controlResultSchema.extend({ rounds: z.array(z.object({ round, occasion: trigger, ...asked })) }),
-);
-
-const { length, status, customers } = facts.watchSchema.shape.listCap.unwrap().shape;
-
-const watch = publish(
-  facts.watchSchema.extend({ listCap: z.object({ length, standing: status, customers }).nullable() }),
+  sourceFacts.reconciliationSchema.extend({ news: z.array(sourceFacts.discrepancySchema) }),
 );
 
 const { changeId, runId, severity: rated, ...change } = facts.matchChangeSchema.omit({ isSanctionHit: true }).shape;
@@ -173,28 +159,14 @@ const reportLists = {
     )
     .nullable(),
   droppedParties: z.array(publish(sourceFacts.droppedPartySchema)),
-  rejects: z
-    .array(
-      z.strictObject({
-        line: count,
-        file: z.string().nullable(),
-        column: z.string().nullable(),
-        reason: z.string(),
-        valueClass: z.string().nullable(),
-        reference: z.string().nullable(),
-        fields,
-      }),
-    )
-    .nullable(),
+  rejects: z.array(publish(sourceFacts.rejectSchema.extend({ reason: z.string(), fields }))).nullable(),
   /** The first rows accepted with values in doubt. */
   doubted: z.array(
-    z.strictObject({
-      line: count,
-      file: z.string().nullable(),
-      reference: z.string(),
-      doubts: z.array(z.strictObject({ column: z.string(), why: z.string() })),
-      fields,
-    }),
+    publish(
+      sourceFacts.doubtedRowSchema
+        .omit({ isParty: true })
+        .extend({ doubts: z.array(z.object({ column: z.string(), why: z.string() })), fields }),
+    ),
   ),
 };
 
@@ -234,8 +206,8 @@ export const reportJsonSchema = z.strictObject({
     keyFingerprint: z.string(),
     rosterSource: publish(sourceFacts.rosterSourceSchema.extend({ doubts: z.array(doubts) })).nullable(),
   }),
-  controls: z.array(control).nullable(),
-  watch: watch.nullable(),
+  controls: z.array(publish(facts.controlResultSchema)).nullable(),
+  watch: publish(facts.watchSchema).nullable(),
   sweeps: z.array(publish(sourceFacts.sweepSchema)).nullable(),
   reconciliations: z.array(reconciliation),
   ...reportLists,

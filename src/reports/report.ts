@@ -104,7 +104,7 @@ function toRun(facts: RunFacts, isBroken: boolean) {
 
 function toCoverage(facts: RunFacts, counts: RunCounts) {
   const { states } = facts;
-  const [rows, inScope, planned] = listCoverageSums(counts);
+  const [rows, inScope, planned] = listCountSums(counts);
   const { rosterSource, span, startedAt } = facts;
   // A run may have imported an empty roster that a person accepted.
   const hasRead = counts.rows > 0 || (span === null && rosterSource !== null && rosterSource.importedAt >= startedAt);
@@ -159,14 +159,13 @@ function checkSums(sums: readonly Sum[]): void {
 function holds(sum: Sum): boolean {
   const counts = [sum.whole, ...sum.parts].map((term) => term.count);
   if (!counts.every((count) => Number.isSafeInteger(count) && count >= 0)) return false;
-  return sum.relation === 'equal' ? sum.whole.count === totalOf(sum) : sum.whole.count <= totalOf(sum);
+  return sum.whole.count === totalOf(sum);
 }
 
 function describe(sum: Sum): string {
-  const sign = sum.relation === 'equal' ? 'is not' : 'is more than';
   const parts = sum.parts.map(describeTerm).join(' + ');
   const result = sum.parts.length > 1 ? ` (${totalOf(sum)})` : '';
-  return `${describeTerm(sum.whole)} ${sign} ${parts}${result}`;
+  return `${describeTerm(sum.whole)} is not ${parts}${result}`;
 }
 
 const totalOf = (sum: Sum): number => sum.parts.reduce((total, term) => total + term.count, 0);
@@ -215,15 +214,11 @@ export const readBaseline = ({ baseline, cut }: Report): AsyncIterable<readonly 
 
 const listGroup = ({ changes }: ChangeGroup): readonly MatchChangeFacts[] => changes;
 
-/** A figure and its parts: `equal` where the parts add up to it, `at_most` where they may add up to more. */
+/** A figure and the parts that add up to it. */
 export interface Sum {
-  relation: 'equal' | 'at_most';
   whole: { name: string; count: number };
   parts: readonly Sum['whole'][];
 }
-
-const listCoverageSums = (counts: RunCounts): readonly Sum[] =>
-  listCountSums(counts).map((sum) => ({ relation: 'equal', ...sum }));
 
 /** Every sum that must hold before a run may be reported. */
 function listSums(facts: RunFacts): readonly Sum[] {
@@ -231,7 +226,7 @@ function listSums(facts: RunFacts): readonly Sum[] {
   if (counts === null) return [];
   const listed = facts.cut.notScreened?.customers ?? countListed(facts.notScreened);
   const sums: Sum[] = [
-    ...listCoverageSums(counts),
+    ...listCountSums(counts),
     equal(term('failed', counts.failed), term('failures by reason', totalBy(facts.failedBecause))),
     equal(term('skipped', counts.skipped), term('skips by reason', totalBy(facts.skippedBecause))),
     equal(term('failed', counts.failed), term('customers listed as failed', listed.failed)),
@@ -258,12 +253,14 @@ function listSums(facts: RunFacts): readonly Sum[] {
   if (states !== null) {
     const byState = Object.entries(states).map(([state, count]) => term(state, count));
     sums.push(equal(term('in scope', counts.inScope), ...byState));
-    const listedCustomers = listed.failed + listed.remaining + listed.skipped;
-    sums.push({
-      relation: 'at_most',
-      whole: term('customers in state not_screened', states.not_screened),
-      parts: [term('customers listed as not screened', listedCustomers)],
-    });
+    // More may be listed: a customer with an open alert stays in that state.
+    const listedCustomers = Math.min(states.not_screened, listed.failed + listed.remaining + listed.skipped);
+    sums.push(
+      equal(
+        term('customers in state not_screened', states.not_screened),
+        term('customers listed as not screened', listedCustomers),
+      ),
+    );
   }
   sums.push(...(facts.span?.runs ?? []).flatMap(listRunSums));
   return facts.state === 'complete' ? [...sums, ...listContradictions(facts, counts)] : sums;
@@ -273,7 +270,7 @@ function listSums(facts: RunFacts): readonly Sum[] {
 function listRunSums({ runId, state, counts, states, changes }: SpanRunFacts): readonly Sum[] {
   if (counts === null || state === 'unbalanced') return [];
   const sums = [
-    ...listCoverageSums(counts),
+    ...listCountSums(counts),
     equal(term('changes', counts.changes), term('changes found', changes)),
     ...(states === null ? [] : [equal(term('in scope', counts.inScope), term('customers by state', totalBy(states)))]),
   ];
@@ -306,7 +303,7 @@ function countListed(notScreened: readonly NotScreenedFacts[]): Record<NotScreen
 
 const term = (name: string, count: number): Sum['whole'] => ({ name, count });
 
-const equal = (whole: Sum['whole'], ...parts: Sum['parts']): Sum => ({ relation: 'equal', whole, parts });
+const equal = (whole: Sum['whole'], ...parts: Sum['parts']): Sum => ({ whole, parts });
 
 const totalBy = (byReason: Readonly<Record<string, number>>): number =>
   Object.values(byReason).reduce((sum, count) => sum + count, 0);

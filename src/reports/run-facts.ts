@@ -26,7 +26,6 @@ export type RateFacts = facts.FactsOf<typeof facts.rateSchema>;
 export type WatchFacts = facts.FactsOf<typeof facts.watchSchema>;
 export type TrendPoint = facts.FactsOf<typeof facts.trendPointSchema>;
 export type AcceptanceFacts = facts.FactsOf<typeof facts.acceptanceSchema>;
-type SettingsChangeFacts = facts.FactsOf<typeof facts.settingsChangeSchema>;
 export type RosterChangeFacts = facts.FactsOf<typeof sourceFacts.rosterChangeSchema>;
 export type RosterAcceptanceFacts = facts.FactsOf<typeof sourceFacts.rosterAcceptanceSchema>;
 export type CustomerRecordFacts = RosterChangeFacts['before'];
@@ -35,27 +34,6 @@ export type CustomerRecordFacts = RosterChangeFacts['before'];
 export interface MatchChangeFacts extends facts.FactsOf<typeof facts.matchChangeSchema> {
   /** The name of its cluster in the report. */
   cluster?: string | undefined;
-}
-
-/** A control search with the field names of `report.json` and `runs show --json`. */
-export const toPublishedControl = ({ rounds, ...control }: ControlFacts) => ({
-  ...control,
-  rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
-});
-
-/** The facts of the service watch with the field names of `report.json` and `runs show --json`. */
-export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
-  const { rates, ...rest } = watch;
-  if (listCap === null) return { rates, listCap, ...rest };
-  const { length, status, customers } = listCap;
-  return { rates, listCap: { length, standing: status, customers }, ...rest };
-}
-
-/** The acceptances that apply to a run. */
-export interface AcceptedFacts {
-  /** Since the roster's last report; oldest first. */
-  settingsChanges: readonly SettingsChangeFacts[];
-  rosterAcceptances: readonly RosterAcceptanceFacts[];
 }
 
 /** A waiting alert, as a working list shows it. */
@@ -91,11 +69,8 @@ export interface DiscrepancyList {
 /** The result of a roster import. */
 export type SnapshotFacts = facts.FactsOf<typeof sourceFacts.snapshotSchema>;
 
-/** The source of an imported roster, the digest of its bytes, and the result of the import. */
-type RosterSource = facts.FactsOf<typeof sourceFacts.rosterSourceSchema>;
-
 /** The stored facts of a run's report; they do not depend on the time of reading. */
-export interface RunFacts extends AcceptedFacts, HistoryFacts {
+export interface RunFacts extends HistoryFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
@@ -117,7 +92,10 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   keyFingerprint: string;
   /** The earlier run that this one is compared with. */
   comparedWith: { runId: string; finishedAt: Date } | null;
-  rosterSource: RosterSource | null;
+  rosterSource: facts.FactsOf<typeof sourceFacts.rosterSourceSchema> | null;
+  /** The acceptances that apply to the run, since the roster's last report; oldest first. */
+  settingsChanges: readonly facts.FactsOf<typeof facts.settingsChangeSchema>[];
+  rosterAcceptances: readonly RosterAcceptanceFacts[];
   /** By each import since the run that this one is compared with. */
   rosterChanges: readonly RosterChanges[];
   /** Null for a sweep. */
@@ -163,7 +141,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
     /** Null for a run that fetches none, or stopped before. */
     counts: DetailCounts | null;
     /** Of the run and of the runs in `carriedFrom`. */
-    lookups: readonly DetailLookup[];
+    records: readonly DetailLookup[];
   };
   /** Failed ones first; empty when none are configured. */
   controls: readonly ControlFacts[];

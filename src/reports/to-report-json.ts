@@ -2,14 +2,7 @@ import { z } from 'zod';
 import { severities, stateOrder } from '../vocabulary.js';
 import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
-import {
-  type MatchChangeFacts,
-  mapBatches,
-  type NotScreenedFacts,
-  readWhole,
-  toPublishedControl,
-  toPublishedWatch,
-} from './run-facts.js';
+import { type MatchChangeFacts, mapBatches, type NotScreenedFacts, readWhole } from './run-facts.js';
 
 /** The source of a part of the document: times may be dates, and objects may have further properties. */
 type Source<Json> = Json extends string
@@ -60,15 +53,15 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
       listedName: listed.name,
       topics: listed.topics,
     })),
-    details: { counts: report.details.counts, records: report.details.lookups },
-    controls: report.controls?.map(toPublishedControl) ?? null,
-    watch: report.watch && toPublishedWatch(report.watch),
+    details: report.details,
+    controls: report.controls,
+    watch: report.watch,
     sweeps: dossiers?.sweeps ?? null,
     groups: (changes ?? []).flatMap(({ clusters }) => clusters),
     changes: changes && mapBatches(readChanges(report), toChangeLine),
     baselineChanges: mapBatches(readBaseline(report), toChangeLine),
     dossierChanges: dossiers?.changes ?? null,
-    reconciliations: report.reconciliations.map(({ current, ...rest }) => ({ ...rest, standing: current })),
+    reconciliations: report.reconciliations,
     notScreened:
       notScreened && mapBatches(readWhole('not screened', notScreened, report.cut.notScreened), toNotScreenedLine),
     droppedParties: report.droppedParties,

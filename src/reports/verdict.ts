@@ -105,7 +105,7 @@ function describeWork(facts: RunFacts): string {
   if (changes > 0) parts.push(countNoun(changes, 'change'));
   if (baseline > 0) parts.push(countNoun(baseline, 'match of a first screening', 'matches of first screenings'));
   if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
-  const isOpen = facts.reconciliations.some(({ current }) => countOpen(current) > 0);
+  const isOpen = facts.reconciliations.some(({ standing }) => countOpen(standing) > 0);
   if (isOpen) parts.push(describeDiscrepancies(facts.reconciliations));
   if (parts.length > 0) return parts.join(', ');
   return facts.states === null && facts.counts !== null ? 'roster imported' : 'nothing to review';
@@ -138,7 +138,7 @@ const countOpen = (current: readonly CurrentDiscrepancies[]): number =>
   current.reduce((sum, { open }) => sum + open, 0);
 
 function describeDiscrepancies(reconciliations: RunFacts['reconciliations']): string {
-  const current = reconciliations.flatMap((one) => one.current);
+  const current = reconciliations.flatMap(({ standing }) => standing);
   const total = countOpen(current);
   const critical = countOpen(current.filter(({ severity }) => severity === 'critical'));
   const accepted = current.reduce((sum, one) => sum + one.accepted, 0);

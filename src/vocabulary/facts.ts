@@ -250,7 +250,7 @@ export const notScreenedSchema = z.object({
 export const controlRoundSchema = z.object({
   /** The number of the round, from 1. */
   round: count,
-  trigger: z.enum(codes.controlTriggers),
+  occasion: z.enum(codes.controlTriggers),
   /** Searches of the plan that had an answer by then. */
   searches: count,
   askedAt: instant,
@@ -320,7 +320,7 @@ export const watchSchema = z.object({
   /** Null where the run was not assessed: it stopped early, or control searches failed. */
   rates: z.object({ matches: rateSchema, hits: rateSchema }).nullable(),
   /** A length at which the service seems to truncate lists silently, or did, and the number of customers with a list of that length. */
-  listCap: z.object({ length: count, status: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
+  listCap: z.object({ length: count, standing: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
   /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not assessed. */
   volume: rateSchema.nullable(),
 });

@@ -243,7 +243,7 @@ export const reconciliationSchema = z.object({
   sweptAt: instant,
   unprovenBecause: z.string().nullable(),
   sums: reconciliationSumsSchema,
-  current: z.array(currentDiscrepanciesSchema),
+  standing: z.array(currentDiscrepanciesSchema),
   /**
    * The number of invitations by status, and of customers without a dossier that are not invited by reason. For reviewers only; null for a
    * roster without invitations.

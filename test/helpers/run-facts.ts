@@ -108,7 +108,7 @@ export function buildControl(changes: Partial<ControlFacts> = {}): ControlFacts 
     label: null,
     topics: [],
     found: null,
-    rounds: [{ round: 1, trigger: 'start', searches: 0, askedAt: new Date('2026-11-21T02:00:05Z'), verdict }],
+    rounds: [{ round: 1, occasion: 'start', searches: 0, askedAt: new Date('2026-11-21T02:00:05Z'), verdict }],
     ...changes,
     verdict,
   };
@@ -206,7 +206,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     droppedParties: [],
     controls: [buildControl(), buildControl({ name: 'Zzyzx Nobody', expect: 'none' })],
     openAlerts: null,
-    details: { counts: null, lookups: [] },
+    details: { counts: null, records: [] },
     watch: null,
     health: null,
     settled: null,

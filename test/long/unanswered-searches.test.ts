@@ -40,7 +40,7 @@ describe('requests that the service never answers', () => {
     expect(asked).toBe(12);
     // Each of them stands as evidence by itself.
     const rounds = (await showRun(database, 'default', summary.runId)).controls.flatMap(({ rounds }) => rounds);
-    expect(rounds.filter(({ trigger }) => trigger === 'control')).toHaveLength(asked);
+    expect(rounds.filter(({ occasion }) => occasion === 'control')).toHaveLength(asked);
     for (const name of poison) expect(searched(sandbox, name)).toBe(12);
   });
 

@@ -209,10 +209,8 @@ function presentReplay(replay: Replay, file: string): Outcome {
     ]),
     formatTable([
       ['', 'in force', 'with the file', 'more', 'fewer', 'other severity'],
-      toRow('changes', changes),
-      ...listParts(changes),
-      toRow('first screenings', baseline),
-      ...listParts(baseline),
+      ...listRows('changes', changes),
+      ...listRows('first screenings', baseline),
       ['open alerts', alerts.present, alerts.other, alerts.onlyOther, alerts.onlyPresent, ''],
     ]),
     examples.length === 0 ? 'no event would differ\n' : formatTable(examples.map(toExampleRow)),
@@ -222,28 +220,15 @@ function presentReplay(replay: Replay, file: string): Outcome {
   return toOutcome('nightscreen/replay/1', { settings: file, ...replay, limits }, sections.join('\n'));
 }
 
-const toRow = (name: string, { present, other, onlyOther, onlyPresent, otherSeverity }: Replay['changes']) => [
-  name,
-  present,
-  other,
-  onlyOther,
-  onlyPresent,
-  otherSeverity,
-];
-
-const listParts = ({ byKind, bySeverity }: Replay['changes']) => [
-  ...bySeverity.map((both) => toPart(both.severity, both)),
-  ...byKind.map((both) => toPart(both.kind, both)),
-];
-
-const toPart = (name: string, { present, other }: { present: number; other: number }) => [
-  `  ${name}`,
-  present,
-  other,
-  '',
-  '',
-  '',
-];
+/** The whole row, and those of its parts. */
+function listRows(name: string, changes: Replay['changes']): Row[] {
+  const { present, other, onlyOther, onlyPresent, otherSeverity, bySeverity, byKind } = changes;
+  return [
+    [name, present, other, onlyOther, onlyPresent, otherSeverity],
+    ...bySeverity.map((part): Row => [`  ${part.severity}`, part.present, part.other, '', '', '']),
+    ...byKind.map((part): Row => [`  ${part.kind}`, part.present, part.other, '', '', '']),
+  ];
+}
 
 function toExampleRow({ runId, reference, listed, present, other }: Replay['examples'][number]): string[] {
   const describe = (event: typeof present): string =>

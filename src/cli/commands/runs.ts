@@ -6,7 +6,6 @@ import {
   describeWatch,
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
-import { toPublishedControl, toPublishedWatch } from '../../reports/run-facts.js';
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
 import { describeAcceptance, describeAlerts, describeDetails, describeExpired } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
@@ -70,8 +69,6 @@ const show = definePreparedCommand({
       {
         ...facts,
         ...listed,
-        controls: run.controls.map(toPublishedControl),
-        watch: run.watch && toPublishedWatch(run.watch),
         becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
       },
       formatRunDescription(run) + formatListed(listed, run.artifacts),

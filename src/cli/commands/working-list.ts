@@ -211,14 +211,16 @@ const formatUnread = (unread: readonly string[]): string =>
 
 const pending = 'pending the approval of another person';
 
+const toRowPlace = ({ sheet, line, customer }: ListPlace & { customer: string | null }) => ({ sheet, line, customer });
+
 /** The acceptances of a list by their results; null without a list of discrepancies. */
 function sumAcceptances(discrepancies: ImportedDecisions['discrepancies']) {
   if (discrepancies === null) return null;
   const { rows } = discrepancies;
   const faulty = discrepancies.faulty.map(({ id: _, ...row }) => row);
   const countOf = (kind: string): number => rows.filter(({ result }) => result.kind === kind).length;
-  const refused = rows.flatMap(({ row: { sheet, line, customer }, result }) =>
-    result.kind === 'refused' ? [{ sheet, line, customer, reason: result.reason }] : [],
+  const refused = rows.flatMap(({ row, result }) =>
+    result.kind === 'refused' ? [{ ...toRowPlace(row), reason: result.reason }] : [],
   );
   const accepted = countOf('accepted') + countOf('approved');
   return { accepted, proposed: countOf('proposed'), sameAlready: countOf('same_already'), refused, faulty };
@@ -232,13 +234,9 @@ export function presentImportedDecisions(
   const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, undecided } = imported;
   const { unread, guessedEncoding } = imported;
   const acceptances = sumAcceptances(imported.discrepancies);
-  const refused = imported.refused.map(({ row: { sheet, line, customer }, reason }) => {
-    return { sheet, line, customer, reason };
-  });
+  const refused = imported.refused.map(({ row, reason }) => ({ ...toRowPlace(row), reason }));
   const faulty = imported.faulty.map(({ id: _, ...row }) => row);
-  const instead = imported.instead.map(({ row: { sheet, line, customer }, ...former }) => {
-    return { sheet, line, customer, ...former };
-  });
+  const instead = imported.instead.map(({ row, ...former }) => ({ ...toRowPlace(row), ...former }));
   const refusals = [...(acceptances?.refused ?? []), ...refused].map(({ reason, ...row }) => {
     return { ...row, words: refusalWords[reason] };
   });

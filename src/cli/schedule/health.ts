@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
-import { RunLockedError, readMessage } from '../../errors.js';
+import { ConfigError, RunLockedError, readMessage } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
+import { readMetricFacts } from '../../runs/metrics.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
 import { buildAppContext } from '../app-context.js';
-import type { Invocation } from '../invocation.js';
-import { type Measuring, measureInto } from '../measuring.js';
+import type { Invocation, Measuring } from '../invocation.js';
 import { locateDatabase, withDatabase } from '../open-database.js';
 import { version, within } from '../process.js';
 import { withAppContext } from '../session.js';
@@ -47,6 +47,39 @@ export async function startMonitoring(
     stop: async (): Promise<void> => {
       await Promise.race([looking, clock.sleep(mostAtStopMs)]);
       await server?.stop();
+    },
+  };
+}
+
+/** Counting a million customers takes half a minute; a database that has not answered after this time hangs. */
+const readingLimitMs = 120_000;
+
+/** Measures into `metrics`; the database has `limitMs` to answer. */
+export function measureInto(
+  { settings }: Pick<Config, 'settings'>,
+  metrics: Measuring['metrics'],
+  {
+    isStopping,
+    complain,
+    limitMs = readingLimitMs,
+  }: { isStopping: () => boolean; complain: (message: string) => void; limitMs?: number },
+): Measuring {
+  const { sweep } = settings.jobs;
+  const sweeps = { isPlanned: sweep !== undefined, isOff: sweep === 'off' };
+  return {
+    metrics,
+    refresh: async (app) => {
+      if (isStopping()) return;
+      try {
+        metrics.show(await within(limitMs, readMetricFacts(app, sweeps)));
+      } catch (error) {
+        complain(`the figures for metrics could not be read: ${readMessage(error)}`);
+        metrics.showUnreadable();
+      }
+    },
+    noteUnreadable: (error) => {
+      const isAboutDatabase = !(error instanceof ConfigError || error instanceof RunLockedError);
+      if (isAboutDatabase && !isStopping()) metrics.showUnreadable();
     },
   };
 }

@@ -47,7 +47,7 @@ export async function applyRun(transaction: Transaction, { app, run }: RunContex
   const answers = { ended: 'whole', stopped: 'part', abandoned: 'part', accepted: 'accepted_later' } as const;
   const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
   const lastChange = await judgeAnswered(transaction, { app, run });
-  if (listCap !== null && listCap.status !== 'known') {
+  if (listCap !== null && listCap.standing !== 'known') {
     // Lists of this length are whole again, or no longer, on all rosters of the account.
     const everywhere = { rosterId: null, accountId, customerIds: null };
     await judgeCustomers(transaction, everywhere, { withNew: false, now: app.clock.now() });
@@ -69,8 +69,8 @@ async function judgeAnswered(transaction: Transaction, { app, run }: RunContext)
 /** The likely cause of a hold: the service has begun to cut its lists without saying so. */
 async function describeCut(transaction: Transaction, accountId: number, runId: number): Promise<readonly string[]> {
   const { answersByLength } = await readAnswerFindings(transaction, runId);
-  const { cap, status } = await findListCap(transaction, { accountId, runId }, answersByLength);
-  return cap === null || status === 'known'
+  const { cap, standing } = await findListCap(transaction, { accountId, runId }, answersByLength);
+  return cap === null || standing === 'known'
     ? []
     : [`lists of ${countNoun(cap, 'result')} seem to be truncated silently`];
 }

@@ -40,7 +40,7 @@ async function searchControls(
   session: RunSession,
   client: Client,
   waitPolicy: WaitPolicy,
-  when: Pick<ControlOutcome, 'trigger' | 'searches'>,
+  when: Pick<ControlOutcome, 'occasion' | 'searches'>,
 ): Promise<boolean> {
   const { app, run, runId } = session;
   if ((await countControls(app.database, run.runId)).failed > 0) return false;
@@ -60,8 +60,8 @@ async function searchControls(
   const passed = [await ask(first), ...(await allOf(others.map(ask)))].filter((isWell) => isWell).length;
   const failed = 1 + others.length - passed;
   if (failed === 0) await session.write((transaction) => proveWave(transaction, run.runId, wave));
-  const { trigger } = when;
-  app.emit({ kind: 'stage_finished', runId, stage: 'controls', counts: { passed, failed }, occasion: trigger });
+  const { occasion } = when;
+  app.emit({ kind: 'stage_finished', runId, stage: 'controls', counts: { passed, failed }, occasion });
   return failed === 0;
 }
 
@@ -107,8 +107,8 @@ export class ControlRounds {
     return this.#search('end', closing);
   }
 
-  async #search(trigger: 'periodic' | 'end', session: RunSession): Promise<boolean> {
-    const when = { trigger, searches: this.#tally.done };
+  async #search(occasion: 'periodic' | 'end', session: RunSession): Promise<boolean> {
+    const when = { occasion, searches: this.#tally.done };
     const waitPolicy = { ...this.#waitPolicy, signal: session.signal };
     const isWell = await searchControls(session, this.#client, waitPolicy, when);
     this.#last = this.#tally.handedOut;
@@ -132,9 +132,9 @@ export async function openControls(session: RunSession, client: Client, waitPoli
     const message = 'no control searches are configured: a service that no longer finds listed parties goes unnoticed';
     app.emit({ kind: 'warning', runId, code: 'no_controls', message });
   }
-  const trigger = run.resumed > 0 ? 'resumed' : 'start';
+  const occasion = run.resumed > 0 ? 'resumed' : 'start';
   const ours = { ...waitPolicy, signal: session.signal };
-  return searchControls(session, client, ours, { trigger, searches: await countDone(session) });
+  return searchControls(session, client, ours, { occasion, searches: await countDone(session) });
 }
 
 /** Counts the answered searches of the plan; 0 without control searches. */
@@ -168,7 +168,7 @@ export async function findControl(
     return async (session) => {
       const outcome = await searchControl(session, client, ordinal, control);
       const round = await findNextRound(app.database, run.runId);
-      await recordControl(session, { round, trigger: 'control', searches, ...outcome });
+      await recordControl(session, { round, occasion: 'control', searches, ...outcome });
       return outcome.verdict === 'passed';
     };
   }

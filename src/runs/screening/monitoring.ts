@@ -155,12 +155,12 @@ export async function assessLists(
   answersByLength: ReadonlyMap<number, number>,
 ): Promise<WatchFacts['listCap']> {
   const { runId } = run;
-  const { cap, status, gone } = await findListCap(transaction, { accountId, runId }, answersByLength);
+  const { cap, standing, gone } = await findListCap(transaction, { accountId, runId }, answersByLength);
   if (cap === null && gone === null) return null;
   const key = { accountId, runId, now: app.clock.now() };
   const customers = await applyListCap(transaction, key, { cap, gone });
-  if (cap !== null) return { length: cap, status, customers };
-  return gone === null ? null : { length: gone, status: 'gone', customers };
+  if (cap !== null) return { length: cap, standing, customers };
+  return gone === null ? null : { length: gone, standing: 'gone', customers };
 }
 
 /** What the answers of a run say about the cap of the account's lists; nothing is stored. */
@@ -184,12 +184,12 @@ export function assessCap(
   shortened: ReadonlyMap<number, number> = new Map(),
 ) {
   const detected = detectCap(answersByLength) ?? detectShortening(answersByLength, shortened);
-  if (known === null) return { cap: detected, status: 'found' as const, gone: null };
+  if (known === null) return { cap: detected, standing: 'found' as const, gone: null };
   const isExceeded = [...answersByLength].some(([length, answers]) => length > known && answers > 0);
   if (detected === known || (detected === null && !isExceeded)) {
-    return { cap: known, status: 'known' as const, gone: null };
+    return { cap: known, standing: 'known' as const, gone: null };
   }
-  return { cap: detected, status: 'found' as const, gone: known };
+  return { cap: detected, standing: 'found' as const, gone: known };
 }
 
 /** Shorter lists prove no cap: most names have few matches, and many share their greatest number. */

@@ -120,7 +120,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
   const rows = await database.query(
     reconciliationRow,
     sql`select roster.roster_id, roster.name as roster, reconciled_at, swept.finished_at as "sweptAt",
-       unproven_because, reconciliation.sums, standing as current, invitations,
+       unproven_because, reconciliation.sums, standing, invitations,
        (
          select count(*)::integer from discrepancy_event event join discrepancy using (discrepancy_id)
          where event.run_id = any (${runIds}) and event.reviewer is null and discrepancy.roster_id = reconciliation.roster_id

@@ -24,9 +24,9 @@ export function findNextRound(database: Queryable, runId: number): Promise<numbe
 export async function saveControlOutcome(
   transaction: Queryable,
   runId: number,
-  { trigger, ...outcome }: ControlOutcome,
+  outcome: ControlOutcome,
 ): Promise<void> {
-  await insertRows(transaction, 'control_outcome', [{ runId, occasion: trigger, ...outcome }]);
+  await insertRows(transaction, 'control_outcome', [{ runId, ...outcome }]);
 }
 
 /** The number of control searches that a run has made, and of those that failed at least once. */
@@ -62,7 +62,7 @@ export async function ensureRequests(
 export async function readControlFacts(database: Queryable, runId: number): Promise<readonly ControlFacts[]> {
   const outcomes = await database.query(
     outcomeRow,
-    sql`select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
+    sql`select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
      from control_outcome where run_id = ${runId} order by round, ordinal`,
   );
   const bySearch = new Map<string, ControlOutcome[]>();
@@ -80,9 +80,9 @@ function toFacts(outcomes: readonly ControlOutcome[]): ControlFacts[] {
   const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
   if (!worst) return [];
   const { type, name, expect, topics, label, verdict, found } = worst;
-  const rounds = outcomes.map(({ round, trigger, searches, askedAt, verdict }) => ({
+  const rounds = outcomes.map(({ round, occasion, searches, askedAt, verdict }) => ({
     round,
-    trigger,
+    occasion,
     searches,
     askedAt,
     verdict,

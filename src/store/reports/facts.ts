@@ -88,7 +88,7 @@ export async function readRunFacts(
     openAlerts: isScreening ? await readOpenAlerts(database, run.runId) : null,
     details: {
       counts: run.details,
-      lookups: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
+      records: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
     },
     controls: await readControlFacts(database, run.runId),
     watch: isScreening ? run.watch : null,

@@ -100,7 +100,7 @@ describeOnPostgres('details of new hits', (open) => {
     const again = await run(await work(details({})));
     expect((await showRun(database, 'default', again.runId)).details).toMatchObject({
       counts: { hits: 1, asked: 2, kept: 2 },
-      lookups: [{ digest: sha256(activity) }, { digest: sha256(entity) }],
+      records: [{ digest: sha256(activity) }, { digest: sha256(entity) }],
     });
     expect(await readBodies(site)).toEqual([withoutLink, entity]);
     const rewriting = database.execute(`update match_detail set body = ''`);

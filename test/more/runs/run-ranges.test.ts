@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { measureCoverage } from '../../../src/runs/coverage.js';
@@ -96,7 +97,7 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
       `select count(*)::integer as ranges from pg_inherits where inhparent = 'call'::regclass`,
     );
 
-  it('have partitions that are opened ahead by whoever need not wait, and while others write', async () => {
+  it('have partitions that are opened while others write, once by two that start together, and not by a preview', async () => {
     const location = await locate();
     const [database, writer] = [await open(location), await open(location)];
     await database.execute(
@@ -104,32 +105,25 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
     );
     await database.execute(insertRun);
     expect(await countRanges(database)).toBe(1);
-    await database.execute(`select setval('run_run_id_seq', 200)`);
-    const startBeside = (writing: string) =>
-      writer.transaction(async (transaction) => {
-        await transaction.execute(writing);
-        await database.transaction(async (starting) => {
-          await starting.execute(`set local lock_timeout = '2s'`);
-          await starting.execute(insertRun);
-        });
-      });
-    await startBeside('update run set version = version');
-    expect(await countRanges(database)).toBe(1);
-    // A preview opens none, not even its own, and waits for nobody.
-    const preview = insertRun.replace(`'k', 1`, `'k', 0`);
-    await database.execute(preview);
-    expect(await countRanges(database)).toBe(1);
     await database.execute(`select setval('run_run_id_seq', 299)`);
-    await writer.transaction(async (transaction) => {
-      await transaction.execute('update run set version = version');
-      await database.transaction(async (trial) => {
-        await trial.execute(`set local lock_timeout = '2s'`);
-        await trial.execute(preview);
-      });
-    });
+    await database.execute(insertRun.replace(`'k', 1`, `'k', 0`));
     expect(await countRanges(database)).toBe(1);
-    await database.execute(`select setval('run_run_id_seq', 204)`);
-    await startBeside('lock table planned, call, change in row exclusive mode');
+
+    const started = await writer.transaction(async (transaction) => {
+      await transaction.execute('lock table run, planned, call, change in row exclusive mode');
+      await transaction.execute(insertRun);
+      const starting = database.execute(insertRun);
+      expect(await Promise.race([starting.then(() => 'has started'), delay(200, 'waits')])).toBe('waits');
+      return { starting };
+    });
+    await started.starting;
     expect(await countRanges(database)).toBe(2);
+
+    await database.execute(`select setval('run_run_id_seq', 600)`);
+    await writer.transaction(async (transaction) => {
+      await transaction.execute('lock table run, planned, call, change in row exclusive mode');
+      await database.execute(insertRun);
+    });
+    expect(await countRanges(database)).toBe(3);
   });
 });

@@ -72,7 +72,7 @@ describe('a report whose sums do not hold is refused, with both figures', () => 
       true_match: 1,
     };
     expect(refusalOf({ ...quiet, state: 'incomplete', states })).toContain(
-      'customers in state not_screened 1 is more than customers listed as not screened 0',
+      'customers in state not_screened 1 is not customers listed as not screened 0',
     );
   });
 

@@ -38,7 +38,7 @@ describe('a run in which the service cannot be trusted', () => {
 describe('a run in which the service was watched', () => {
   it('tells a rise and a cut as remarks and stays complete', () => {
     const facts = withRates({ perThousand: 50, verdict: 'high' });
-    const listCap = { length: 20, status: 'found', customers: 1 } as const;
+    const listCap = { length: 20, standing: 'found', customers: 1 } as const;
     const report = toReport({ ...facts, watch: { rates: facts.watch?.rates ?? null, listCap, volume: null } });
     expect(report.verdict.level).toBe('complete');
     expect(report.verdict.remarks).toEqual([
@@ -52,7 +52,7 @@ describe('a run in which the service was watched', () => {
       matches: usual,
       hits: { perThousand: 0.1234, usual: null, formerRuns: 0, verdict: 'unknown' },
     } as const;
-    expect(describeWatch({ rates, listCap: { length: 20, status: 'gone', customers: 2 }, volume: null })).toEqual([
+    expect(describeWatch({ rates, listCap: { length: 20, standing: 'gone', customers: 2 }, volume: null })).toEqual([
       '20.4 matches per 1,000 customers screened, usually 21.0 (median of 14 runs): as usual',
       '0.123 hits per 1,000 customers screened; there is no former run to compare with',
       'lists of 20 results count as complete again, because longer lists were seen or shorter ones seem truncated: 2 customers have one',

@@ -34,7 +34,7 @@ function toRuns(sandbox: Sandbox, without = 0): number[] {
 const listRounds = async (database: Database, runId: string): Promise<string[]> => {
   const [first] = (await showRun(database, 'default', runId)).controls;
   return (first?.rounds ?? []).map(
-    ({ round, trigger, searches, verdict }) => `${round} ${trigger} ${searches} ${verdict}`,
+    ({ round, occasion, searches, verdict }) => `${round} ${occasion} ${searches} ${verdict}`,
   );
 };
 

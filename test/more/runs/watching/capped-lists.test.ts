@@ -75,7 +75,7 @@ describe('lists that are cut without a word', () => {
 
     // The service begins to cut at 10: two of the first customer's matches are out of sight.
     const found = await night(capped);
-    expect(found.facts.watch?.listCap).toEqual({ length: 10, status: 'found', customers: 12 });
+    expect(found.facts.watch?.listCap).toEqual({ length: 10, standing: 'found', customers: 12 });
     expect(found.facts.states).toMatchObject({ truncated: 11, open_alert: 1, below_threshold: 18, clear: 2 });
     expect(found.remarks?.[0]).toContain('lists of 10 results seem to be truncated silently: 12 customers');
     expect(await kindsOf(database, found.runId)).toEqual(['match_not_returned 0-10', 'match_not_returned 0-11']);
@@ -83,13 +83,13 @@ describe('lists that are cut without a word', () => {
 
     const nine = Array.from({ length: 9 }, (_, place) => `0-${place}`);
     const known = await night([10, 1, 2], { 0: [...nine, 'new'] });
-    expect(known.facts.watch?.listCap).toEqual({ length: 10, status: 'known', customers: 1 });
+    expect(known.facts.watch?.listCap).toEqual({ length: 10, standing: 'known', customers: 1 });
     expect(await kindsOf(database, known.runId)).toEqual(['match_added new', 'match_not_returned 0-9']);
     expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 3 }]);
 
     // A longer list shows that nothing is cut there any more; what was hidden stays so until the next whole answer.
     const gone = await night([10, 1, 15, 10]);
-    expect(gone.facts.watch?.listCap).toEqual({ length: 10, status: 'gone', customers: 2 });
+    expect(gone.facts.watch?.listCap).toEqual({ length: 10, standing: 'gone', customers: 2 });
     expect(await kindsOf(database, gone.runId)).toEqual(['match_not_returned new']);
     expect(await readStates(database, 'C-4')).toEqual([{ state: 'below_threshold', hidden: 0 }]);
     expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 3 }]);
@@ -107,7 +107,7 @@ describe('lists that are cut without a word', () => {
     const night = nightsOf(site);
     await night([3, 3, 3, 3, 3, 3]);
     const found = await night([1, 1, 1, 1, 1, 1]);
-    expect(found.facts.watch?.listCap).toEqual({ length: 1, status: 'found', customers: 6 });
+    expect(found.facts.watch?.listCap).toEqual({ length: 1, standing: 'found', customers: 6 });
     expect(await kindsOf(site.database, found.runId)).toEqual(['match_not_returned 0-1', 'match_not_returned 0-2']);
     expect(await readStates(site.database, 'C-1')).toEqual([{ state: 'truncated', hidden: 2 }]);
   });

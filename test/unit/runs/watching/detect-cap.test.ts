@@ -77,7 +77,7 @@ describe('a cap on lists', () => {
           [20, 1],
         ]),
       ),
-    ).toEqual({ cap: 20, status: 'known', gone: null });
+    ).toEqual({ cap: 20, standing: 'known', gone: null });
     expect(
       assessCap(
         20,
@@ -86,10 +86,10 @@ describe('a cap on lists', () => {
           [21, 1],
         ]),
       ),
-    ).toEqual({ cap: null, status: 'found', gone: 20 });
-    expect(assessCap(20, new Map([[10, 40]]))).toEqual({ cap: 10, status: 'found', gone: 20 });
-    expect(assessCap(20, new Map([[50, 40]]))).toEqual({ cap: 50, status: 'found', gone: 20 });
-    expect(assessCap(null, new Map([[20, 40]]))).toEqual({ cap: 20, status: 'found', gone: null });
-    expect(assessCap(null, new Map([[2, 40]]))).toEqual({ cap: null, status: 'found', gone: null });
+    ).toEqual({ cap: null, standing: 'found', gone: 20 });
+    expect(assessCap(20, new Map([[10, 40]]))).toEqual({ cap: 10, standing: 'found', gone: 20 });
+    expect(assessCap(20, new Map([[50, 40]]))).toEqual({ cap: 50, standing: 'found', gone: 20 });
+    expect(assessCap(null, new Map([[20, 40]]))).toEqual({ cap: 20, standing: 'found', gone: null });
+    expect(assessCap(null, new Map([[2, 40]]))).toEqual({ cap: null, standing: 'found', gone: null });
   });
 });
