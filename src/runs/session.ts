@@ -421,7 +421,7 @@ async function nameNewOwner(database: Database, lease: Lease, error: unknown): P
   for (let looks = 0; looks < mostLooks; looks += 1) {
     try {
       const holder = await findHolder(database, lease.key);
-      if (holder === undefined || holder.epoch === lease.epoch) return error;
+      if (holder === null || holder.epoch === lease.epoch) return error;
       const message = `lease ${lease.key} was taken over by ${describeHolder(holder)}, so nothing more is written`;
       return new LeaseLostError(message, { cause: error });
     } catch {

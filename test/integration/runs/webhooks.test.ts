@@ -13,6 +13,7 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { showAlerts } from '../../../src/runs/review/decide.js';
 import { notifyStates } from '../../../src/runs/status.js';
 import { readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
@@ -167,8 +168,7 @@ describe('webhooks of state changes', () => {
     const stored = await readColumn(
       database,
       z.string(),
-      `select to_state as to from customer_state_change where customer_id = (select customer_id from customer where reference = $1) order by change_id`,
-      [reference],
+      sql`select to_state as to from customer_state_change where customer_id = (select customer_id from customer where reference = ${reference ?? null}) order by change_id`,
     );
     expect(stored).toEqual(['open_alert', 'false_positive', 'open_alert']);
   });
