@@ -34,11 +34,7 @@ export async function* readWrittenFile(directory: string, { name, sha256 }: Writ
 }
 
 /** A written file; `sha256` in hex. */
-export interface WrittenFile {
-  name: string;
-  bytes: number;
-  sha256: string;
-}
+export type WrittenFile = z.infer<typeof manifestJsonSchema>['files'][number];
 
 /** The content of a file: text is written as UTF-8. */
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;

@@ -107,13 +107,7 @@ export const command = defineCommand({
   commands: [accept, replay, completion],
   run: async ({ options: { all = false }, invocation }) => {
     const loaded = loadInvocationConfig(invocation);
-    const { secrets, ...described } = describeConfig(loaded, invocation.environment);
-    // A query or an address may hold a secret.
-    const redact = toRedactor(listSecrets(loaded));
-    const settings = described.settings.map(({ value, ...rest }) => ({
-      ...rest,
-      value: typeof value === 'string' ? redact(value) : value,
-    }));
+    const { settings, secrets } = describeConfig(loaded, invocation.environment);
     const history = all
       ? await withAppContext(invocation, { config: loaded, needsDatabase: true }, ({ database, settings }) =>
           readSettingsHistory(database, settings.organisation),
@@ -179,9 +173,11 @@ function describeSecret(environment: Environment, name: string) {
 
 /** Every setting with its origin; for every secret, those that settings name included, only whether it is set. */
 export function describeConfig(config: Config, environment: Environment) {
+  // A query or an address may hold a secret.
+  const redact = toRedactor(listSecrets(config));
   const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
     path: formatPath(path),
-    value,
+    value: typeof value === 'string' ? redact(value) : value,
     origin: config.originOf(path),
   }));
   const names = new Set([...secretNames, ...listNamedSecrets(config.settings)]);
