@@ -177,8 +177,8 @@ export function describeConfig(config: Config, environment: Environment) {
   const redact = toRedactor(listSecrets(config));
   const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
     path: formatPath(path),
-    value: typeof value === 'string' ? redact(value) : value,
     origin: config.originOf(path),
+    value: typeof value === 'string' ? redact(value) : value,
   }));
   const names = new Set([...secretNames, ...listNamedSecrets(config.settings)]);
   return { settings, secrets: [...names].map((name) => describeSecret(environment, name)) };
