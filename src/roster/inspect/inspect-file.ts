@@ -19,7 +19,7 @@ import { describeUnmappedNames } from '../unmapped-names.js';
 import { listFilledSheets } from '../workbook/workbook-file.js';
 import { guessColumns } from './column-guess.js';
 import { type ColumnGuess, type ColumnProfile, profileColumn } from './column-profile.js';
-import { previewImport, startPreview } from './import-preview.js';
+import { previewFile, startPreview } from './file-preview.js';
 
 interface InspectionRequest {
   path: string;
@@ -55,7 +55,7 @@ export async function inspectFile(request: InspectionRequest) {
   const isMapped = parsed.success && id !== undefined && name !== undefined;
   const ofFirst = { ...settings, csv: { ...csv, path: first, ...(sheet !== null && { sheet }) } };
   const preview = isMapped
-    ? await previewImport(rosterSettingsSchema.parse(ofFirst), guess.unmapped)
+    ? await previewFile(rosterSettingsSchema.parse(ofFirst), guess.unmapped)
     : startPreview(tally);
   const { customers, rejected, repeated, doubts: ofValues } = preview.counts;
   const ofRows = [...describeChangedIds(ofValues), ...describeUnmappedNames(preview.unmappedNames, headers, 'roster')];

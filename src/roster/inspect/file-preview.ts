@@ -12,7 +12,7 @@ import { UnknownTally } from './unknown-values.js';
 const shownRows = 10;
 
 /** Reads a file as an import would; `unmapped` are columns that have a meaning but no readable value. */
-export async function previewImport(settings: RosterSettings, unmapped: readonly Unmapped[]) {
+export async function previewFile(settings: RosterSettings, unmapped: readonly Unmapped[]) {
   const reading = await readRoster(settings, () => undefined);
   const counter = new RepetitionCounter();
   const firstRows: RosterRow[] = [];
@@ -69,10 +69,10 @@ export async function previewImport(settings: RosterSettings, unmapped: readonly
 }
 
 /** What an import would make of the rows of a file. */
-type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
+type FilePreview = Awaited<ReturnType<typeof previewFile>>;
 
 /** The preview without a mapping of id and name, which accepts no row. */
-export const startPreview = (tally: ImportPreview['tally']): ImportPreview => ({
+export const startPreview = (tally: FilePreview['tally']): FilePreview => ({
   firstRows: [],
   repeatedLines: [],
   counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
