@@ -96,7 +96,7 @@ export async function goByDatabaseClock(app: AppContext): Promise<AppContext> {
   const { database, clock, emit } = app;
   if (database.dialect === 'embedded') return app;
   const askedAt = clock.now();
-  const [row] = await database.query(z.object({ now: z.date() }), 'select clock_timestamp() as now', []);
+  const [row] = await database.query(z.object({ now: z.date() }), 'select clock_timestamp() as now');
   if (!row) return app;
   const apartMs = row.now.getTime() - (askedAt.getTime() + clock.now().getTime()) / 2;
   if (Math.abs(apartMs) <= mostApartMs) return app;

@@ -16,36 +16,27 @@ const listedTextsSchema = z
   .array(z.string())
   .nullish()
   .transform((texts) => texts ?? []);
+/** One match of a search, as received. */
 const matchSchema = z.object({
+  /** `amla_<token>`, for `aml.activity`. The interface does not promise that it is the same in the next search. */
   id: z.string(),
+  /** The name of the listed party. */
   name: z.string(),
+  /** The kind of the listed party, as the service names it. */
   schema: z.string(),
+  /** Whether the service flags the match as a hit. */
   match: z.boolean(),
+  /** How well the match fits the search, as the service counts it. */
   score: z.number(),
+  /** The risk categories, for example `sanction`; empty when the service has none. */
   topics: listedTextsSchema,
+  /** Dates of birth; empty when the service has none. */
   birth_date: listedTextsSchema,
+  /** Lower-case country codes; empty when the service has none. */
   country: listedTextsSchema,
 });
-
 /** One match of a search, with the wire's names (interface: AML search result). */
-export interface AmlMatch {
-  /** `amla_<token>`, for `aml.activity`. The interface does not promise that it is the same in the next search. */
-  id: string;
-  /** The name of the listed party. */
-  name: string;
-  /** The kind of the listed party, as the service names it. */
-  schema: string;
-  /** Whether the service flags the match as a hit. */
-  match: boolean;
-  /** How well the match fits the search, as the service counts it. */
-  score: number;
-  /** The risk categories, for example `sanction`; empty when the service has none. */
-  topics: string[];
-  /** Dates of birth; empty when the service has none. */
-  birth_date: string[];
-  /** Lower-case country codes; empty when the service has none. */
-  country: string[];
-}
+export type AmlMatch = z.infer<typeof matchSchema>;
 
 /** The answer to a search, with the wire's names (interface: AML search result). Unknown fields are dropped. */
 export interface AmlSearchResult {
@@ -72,7 +63,7 @@ const knownOfShortList: ReadonlySet<string> = new Set([...knownFields, 'truncate
 const amlSearchResultSchema = z
   .looseObject({
     query: z.string(),
-    type: z.enum(['person', 'entity']),
+    type: z.literal(['person', 'entity']),
     total: z.number().int().nonnegative(),
     results: z.array(matchSchema),
   })
@@ -85,18 +76,15 @@ const amlSearchResultSchema = z
     return { query, type, total, results, ...(incompleteBy === undefined ? {} : { incompleteBy }) };
   });
 
-/** What to search for (interface: AML search). */
-export interface AmlSearchInput {
-  /** A person, or an `entity`: a company or another organisation. */
-  type: 'person' | 'entity';
-  /** The name to search for; not blank. */
-  name: string;
-}
-
+/** What to search for, as given. */
 const amlSearchInputSchema = z.object({
-  type: z.enum(['person', 'entity']),
+  /** A person, or an `entity`: a company or another organisation. */
+  type: z.literal(['person', 'entity']),
+  /** The name to search for; not blank. */
   name: filledTextSchema,
-}) satisfies z.ZodType<AmlSearchInput>;
+});
+/** What to search for (interface: AML search). */
+export type AmlSearchInput = z.input<typeof amlSearchInputSchema>;
 
 /** Options of each search, and how many inputs may be read ahead. */
 export interface SearchEachOptions extends CallOptions {
@@ -258,16 +246,8 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
 
 /** The AML operations over `callOperation`; `nameField` is the name parameter of the search. */
 export const createAml = (callOperation: CallOperation, nameField: string): Aml => {
-  // Without `async`: of the promises of a call, it would make every fourth.
-  const search: Aml['search'] = (input, options) => {
-    let operation: Operation<AmlSearchResult>;
-    try {
-      operation = toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return callOperation(operation, options);
-  };
+  const search: Aml['search'] = async (input, options) =>
+    callOperation(toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField), options);
   return {
     search,
     searchEach: (inputs, options) => searchEach(search, inputs, options),

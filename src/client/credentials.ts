@@ -50,14 +50,15 @@ export interface KeyIdentity {
   isTest: boolean;
 }
 
-const publicKeySchema = z.object({ public_key: z.string().min(1), is_test: z.boolean() });
-/** The organisation's public key, with the wire's names (interface: Public key record); unknown fields are dropped. */
-export interface PublicKey {
+/** The organisation's public key, as received. */
+const publicKeySchema = z.object({
   /** `public_<chars>`; new sessions present it. */
-  public_key: string;
+  public_key: z.string().min(1),
   /** Whether it belongs to the test mode; the private key decides that. */
-  is_test: boolean;
-}
+  is_test: z.boolean(),
+});
+/** The organisation's public key, with the wire's names (interface: Public key record); unknown fields are dropped. */
+export type PublicKey = z.infer<typeof publicKeySchema>;
 
 /** The API key operations of the interface. */
 export interface ApiKeys {
@@ -112,7 +113,6 @@ export class KeyHolder {
   readonly #settings: KeySettings;
   #apiKey: string | undefined;
   #identity: KeyIdentity | undefined;
-  #presented = { apiKey: '', authorization: '' };
   readonly #shareRenewal = createShareOne<Renewal>();
 
   constructor(settings: KeySettings) {
@@ -152,11 +152,7 @@ export class KeyHolder {
     if (this.#apiKey === undefined) {
       throw usageError('service.apiKey', 'is missing: the JWT alone opens nothing but invitations');
     }
-    const apiKey = this.#apiKey;
-    if (this.#presented.apiKey !== apiKey) {
-      this.#presented = { apiKey, authorization: toAuthorization(apiKey, scheme) };
-    }
-    return this.#presented.authorization;
+    return toAuthorization(this.#apiKey, scheme);
   }
 
   /**

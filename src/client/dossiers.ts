@@ -14,215 +14,142 @@ import {
   toQuery,
 } from './wire.js';
 
-/** One row of the dossier list, with the wire's names (interface: Dossier summary). Unknown fields are dropped, unknown states and types kept. */
-export interface DossierSummary {
-  /** `dossier_<token>`. */
-  id: string;
-  /** The humanized token: letters and digits, for people. */
-  token?: string | null | undefined;
-  /** `not_specified`, `kyc`, `kyb` or `doc`. */
-  type: string;
-  /** The business status: `draft`, `open`, `completed`, `archived`, `closed`, `needs_attention`, `approved` or `rejected`. */
-  status: string;
-  /** The name of the dossier. */
-  name?: string | null | undefined;
-  /** The reference of the customer, as it was given. */
-  reference?: string | null | undefined;
-  /** A whole number; the interface does not show its range. */
-  risk_score?: number | null | undefined;
-  /** Whether it was made with test credentials. */
-  is_test?: boolean | null | undefined;
-  /** Whether it was downloaded; `not_downloaded` occurs. */
-  download_status?: string | null | undefined;
-  /** The number of documents. */
-  documents_count?: number | null | undefined;
-  /** When it was created: ISO 8601. */
-  created_at: string;
-  /** When it was last changed: ISO 8601. */
-  updated_at: string;
-  /** When it was completed: ISO 8601; missing or null before. */
-  completed_at?: string | null | undefined;
-}
-
-/** One row of the dossier list (interface: Dossier summary). */
+/** One row of the dossier list, as received (interface: Dossier summary). */
 export const dossierSummarySchema = z.object({
+  /** `dossier_<token>`. */
   id: z.string().min(1),
+  /** The humanized token: letters and digits, for people. */
   token: z.string().nullish(),
+  /** `not_specified`, `kyc`, `kyb` or `doc`. */
   type: z.string(),
+  /** The business status: `draft`, `open`, `completed`, `archived`, `closed`, `needs_attention`, `approved` or `rejected`. */
   status: z.string().min(1),
+  /** The name of the dossier. */
   name: z.string().nullish(),
+  /** The reference of the customer, as it was given. */
   reference: z.string().nullish(),
+  /** A whole number; the interface does not show its range. */
   risk_score: z.number().int().nullish(),
+  /** Whether it was made with test credentials. */
   is_test: z.boolean().nullish(),
+  /** Whether it was downloaded; `not_downloaded` occurs. */
   download_status: z.string().nullish(),
+  /** The number of documents. */
   documents_count: z.number().int().nullish(),
+  /** When it was created: ISO 8601. */
   created_at: isoDateTimeSchema,
+  /** When it was last changed: ISO 8601. */
   updated_at: isoDateTimeSchema,
+  /** When it was completed: ISO 8601; missing or null before. */
   completed_at: isoDateTimeSchema.nullish(),
-}) satisfies z.ZodType<DossierSummary>;
+});
+/** One row of the dossier list, with the wire's names (interface: Dossier summary). Unknown fields are dropped, unknown states and types kept. */
+export type DossierSummary = z.infer<typeof dossierSummarySchema>;
 
 const count = z.number().int().nonnegative();
+/** The page that answers `page`. */
 const offsetPageSchema = z.object({
+  /** The rows of this page, most recent first. */
   dossiers: z.array(dossierSummarySchema),
+  /** The number of this page, from 1. */
   page: count,
+  /** The most rows of a page. */
   per_page: count,
+  /** The number of dossiers in the whole list. */
   total: count,
+  /** The number of pages. */
   total_pages: count,
 });
 /** The page that answers `starting_after` (interface: list envelope, keyset mode). */
 const keysetDossierPageSchema = z.object({
+  /** The rows after `starting_after`, most recent first. */
   dossiers: z.array(dossierSummarySchema),
+  /** Whether there are more rows after these. */
   has_more: z.boolean(),
+  /** The `starting_after` of the next page; missing or null on the last one. */
   next_cursor: z.string().nullish(),
 });
+/** A page of the dossier list, as received. */
 const dossierPageSchema = z.union([offsetPageSchema, keysetDossierPageSchema]);
-
 /** A page of the dossier list in either form; only the keyset form has `has_more`. */
-export type DossierPage =
-  | {
-      /** The rows of this page, most recent first. */
-      dossiers: DossierSummary[];
-      /** The number of this page, from 1. */
-      page: number;
-      /** The most rows of a page. */
-      per_page: number;
-      /** The number of dossiers in the whole list. */
-      total: number;
-      /** The number of pages. */
-      total_pages: number;
-    }
-  | {
-      /** The rows after `starting_after`, most recent first. */
-      dossiers: DossierSummary[];
-      /** Whether there are more rows after these. */
-      has_more: boolean;
-      /** The `starting_after` of the next page; missing or null on the last one. */
-      next_cursor?: string | null | undefined;
-    };
-
-/** Filters and place of the dossier list, with the wire's names and limits (interface: GET /dossiers). */
-export interface DossierListQuery {
-  /** A part of the name, the humanized token or the customer's reference; case is ignored. */
-  search?: string | undefined;
-  /** Only dossiers of this status. */
-  status?:
-    | 'draft'
-    | 'open'
-    | 'completed'
-    | 'archived'
-    | 'closed'
-    | 'needs_attention'
-    | 'approved'
-    | 'rejected'
-    | undefined;
-  /** Only dossiers of this type. */
-  type?: 'not_specified' | 'kyc' | 'kyb' | 'doc' | undefined;
-  /** Created at this time or later. */
-  date_from?: Date | string | undefined;
-  /** Created at this time or earlier. */
-  date_to?: Date | string | undefined;
-  /** 1 to 1000, default 1; the service ignores it when `starting_after` is given. */
-  page?: number | undefined;
-  /** 1 to 100, default 50. */
-  per_page?: number | undefined;
-  /** A `dossier_<token>` from a previous page: the list goes on right after it. */
-  starting_after?: string | undefined;
-}
+export type DossierPage = z.infer<typeof dossierPageSchema>;
 
 /** An unknown filter is refused, because the service would ignore it. */
 const dossierListQuerySchema = z.strictObject({
+  /** A part of the name, the humanized token or the customer's reference; case is ignored. */
   search: z.string().optional(),
+  /** Only dossiers of this status. */
   status: z
-    .enum(['draft', 'open', 'completed', 'archived', 'closed', 'needs_attention', 'approved', 'rejected'])
+    .literal(['draft', 'open', 'completed', 'archived', 'closed', 'needs_attention', 'approved', 'rejected'])
     .optional(),
-  type: z.enum(['not_specified', 'kyc', 'kyb', 'doc']).optional(),
+  /** Only dossiers of this type. */
+  type: z.literal(['not_specified', 'kyc', 'kyb', 'doc']).optional(),
+  /** Created at this time or later. */
   date_from: sentDateTimeSchema.optional(),
+  /** Created at this time or earlier. */
   date_to: sentDateTimeSchema.optional(),
+  /** 1 to 1000, default 1; the service ignores it when `starting_after` is given. */
   page: countFromOneSchema(1_000).optional(),
+  /** 1 to 100, default 50. */
   per_page: countFromOneSchema(100).optional(),
+  /** A `dossier_<token>` from a previous page: the list goes on right after it. */
   starting_after: filledTextSchema.optional(),
-}) satisfies z.ZodType<unknown, DossierListQuery>;
+});
+/** Filters and place of the dossier list, with the wire's names and limits (interface: GET /dossiers). */
+export type DossierListQuery = z.input<typeof dossierListQuerySchema>;
 
 /** A captured image (interface: Dossier detail); unknown fields are kept. */
-interface CapturedImage {
+const imageSchema = z.looseObject({
   /** The link to the image; it expires after about five minutes. */
-  url: string;
-  /** The other fields, as they came. */
-  [field: string]: unknown;
-}
-
-const imageSchema = z.looseObject({ url: z.string().min(1) });
+  url: z.string().min(1),
+});
 
 /** An asset of a dossier or an applicant (interface: Dossier detail); unknown fields are kept. */
-interface MediaAsset {
-  /** What it is, as the service names it. */
-  type: string;
-  /** The link to the asset; it expires after about five minutes (interface: Limits, Media URL lifetime). */
-  url: string;
-  /** Its name. */
-  name?: string | null | undefined;
-  /** Its page. */
-  page?: number | string | null | undefined;
-  /** When it was created: ISO 8601. */
-  created_at?: string | null | undefined;
-  /** The other fields, as they came. */
-  [field: string]: unknown;
-}
-
 const mediaAssetSchema = z.looseObject({
+  /** What it is, as the service names it. */
   type: z.string(),
+  /** The link to the asset; it expires after about five minutes (interface: Limits, Media URL lifetime). */
   url: z.string().min(1),
+  /** Its name. */
   name: z.string().nullish(),
+  /** Its page. */
   page: z.union([z.number(), z.string()]).nullish(),
+  /** When it was created: ISO 8601. */
   created_at: isoDateTimeSchema.nullish(),
 });
 
-const identityDocumentSchema = z.looseObject({ images: z.array(imageSchema) });
-/** An identity document (interface: Dossier detail); unknown fields are kept. */
-export interface IdentityDocument {
+/** An identity document, as received. */
+const identityDocumentSchema = z.looseObject({
   /** Images of the front, the back and the cropped document. */
-  images: CapturedImage[];
-  /** The other fields, as they came. */
-  [field: string]: unknown;
-}
+  images: z.array(imageSchema),
+});
+/** An identity document (interface: Dossier detail); unknown fields are kept. */
+export type IdentityDocument = z.infer<typeof identityDocumentSchema>;
 
+/** A dossier with all its parts, as received. */
 const dossierDetailSchema = z.looseObject({
+  /** `dossier_<token>`. */
   id: z.string().min(1),
+  /** `kyc`, `kyb` or `doc`. */
   type: z.string(),
+  /** The business status, as in `DossierSummary`. */
   status: z.string().min(1),
+  /** Every asset of the dossier itself. */
   media: z.array(mediaAssetSchema),
+  /** The applicants, with personal information and other fields as they came. */
   entities: z.array(
     z.looseObject({
+      /** Their identity documents. */
       identity_documents: z.array(identityDocumentSchema),
+      /** Their other assets. */
       media: z.array(mediaAssetSchema),
+      /** Every frame of the liveness capture. */
       liveness_images: z.array(imageSchema),
     }),
   ),
 });
 /** A dossier with applicants and media (interface: Dossier detail); unknown fields are kept. */
-export interface DossierDetail {
-  /** `dossier_<token>`. */
-  id: string;
-  /** `kyc`, `kyb` or `doc`. */
-  type: string;
-  /** The business status, as in `DossierSummary`. */
-  status: string;
-  /** Every asset of the dossier itself. */
-  media: MediaAsset[];
-  /** The applicants. */
-  entities: {
-    /** Their identity documents. */
-    identity_documents: IdentityDocument[];
-    /** Their other assets. */
-    media: MediaAsset[];
-    /** Every frame of the liveness capture. */
-    liveness_images: CapturedImage[];
-    /** Personal information and other fields, as they came. */
-    [field: string]: unknown;
-  }[];
-  /** The other fields, as they came. */
-  [field: string]: unknown;
-}
+export type DossierDetail = z.infer<typeof dossierDetailSchema>;
 
 const hasMore = (page: DossierPage): boolean => {
   if ('has_more' in page) return page.has_more;
@@ -266,32 +193,23 @@ export async function* walkDossierPages(
   }
 }
 
-/** A new dossier, with the wire's names except `level`; unknown fields are sent as given (interface: POST /dossiers). */
-export interface DossierInput {
-  /** A person (`kyc`) or a business (`kyb`). */
-  type: 'kyc' | 'kyb';
-  /** The verification level, of the same product family as `type`; the setting `dossiers.levelField` names its field. */
-  level: string;
-  /** Whether the service sends the link to `phone_number`. */
-  send_sms?: boolean | undefined;
-  /** Whether the service sends the link to `email_address`. */
-  send_email?: boolean | undefined;
-  /** The phone of the applicant. */
-  phone_number?: string | undefined;
-  /** The e-mail address of the applicant. */
-  email_address?: string | undefined;
-  /** Other fields, sent as given. */
-  [field: string]: unknown;
-}
-
+/** A new dossier, as given. */
 const dossierInputSchema = z.looseObject({
-  type: z.enum(['kyc', 'kyb']),
+  /** A person (`kyc`) or a business (`kyb`). */
+  type: z.literal(['kyc', 'kyb']),
+  /** The verification level, of the same product family as `type`; the setting `dossiers.levelField` names its field. */
   level: filledTextSchema,
+  /** Whether the service sends the link to `phone_number`. */
   send_sms: z.boolean().optional(),
+  /** Whether the service sends the link to `email_address`. */
   send_email: z.boolean().optional(),
+  /** The phone of the applicant. */
   phone_number: filledTextSchema.optional(),
+  /** The e-mail address of the applicant. */
   email_address: filledTextSchema.optional(),
-}) satisfies z.ZodType<unknown, DossierInput>;
+});
+/** A new dossier, with the wire's names except `level`; unknown fields are sent as given (interface: POST /dossiers). */
+export type DossierInput = z.input<typeof dossierInputSchema>;
 
 const nameSchema = z.string().min(1).nullish();
 

@@ -39,158 +39,127 @@ const soleListSchema = (key: string): z.ZodType<Record<string, unknown>> =>
 
 const dateTimeSchema = isoDateTimeSchema.nullish();
 
-/** An invitation, with the wire's names; fields beyond the interface may be missing, unknown fields and states are kept (interface: Workflow invitation). */
-export interface Invitation {
-  /** `pending`, `sent`, `delivered`, `opened`, `started`, `failed`, `completed` or `rejected`. */
-  status: string;
-  /** `adi_<token>`. */
-  token?: string | null | undefined;
-  /** `email` or `sms`. */
-  channel?: string | null | undefined;
-  /** The e-mail address or the phone number. */
-  recipient?: string | null | undefined;
-  /** The reference, as it was sent. */
-  reference?: string | null | undefined;
-  /** How often it was sent; the service sends at most 10 times. */
-  deliveryAttempts?: number | null | undefined;
-  /** Why the delivery failed permanently. */
-  errorMessage?: string | null | undefined;
-  /** The dossier that came of it. */
-  dossierToken?: string | null | undefined;
-  /** When it was sent: ISO 8601; missing or null again after a resend, until that is sent. */
-  sentAt?: string | null | undefined;
-  /** When the recipient started: ISO 8601. */
-  startedAt?: string | null | undefined;
-  /** When the recipient completed it: ISO 8601. */
-  completedAt?: string | null | undefined;
-  /** When it was rejected: ISO 8601. */
-  rejectedAt?: string | null | undefined;
-  /** When it was created: ISO 8601. */
-  createdAt?: string | null | undefined;
-  /** When its link expires: ISO 8601; the interface says 30 days after the creation. */
-  expiresAt?: string | null | undefined;
-  /** The other fields, as they came. */
-  [field: string]: unknown;
-}
-
+/** An invitation, as received. */
 const invitationSchema = z.looseObject({
+  /** `pending`, `sent`, `delivered`, `opened`, `started`, `failed`, `completed` or `rejected`. */
   status: z.string().min(1),
+  /** `adi_<token>`. */
   token: z.string().min(1).nullish(),
+  /** `email` or `sms`. */
   channel: z.string().nullish(),
+  /** The e-mail address or the phone number. */
   recipient: z.string().nullish(),
+  /** The reference, as it was sent. */
   reference: z.string().nullish(),
+  /** How often it was sent; the service sends at most 10 times. */
   deliveryAttempts: z.number().int().nonnegative().nullish(),
+  /** Why the delivery failed permanently. */
   errorMessage: z.string().nullish(),
+  /** The dossier that came of it. */
   dossierToken: z.string().nullish(),
+  /** When it was sent: ISO 8601; missing or null again after a resend, until that is sent. */
   sentAt: dateTimeSchema,
+  /** When the recipient started: ISO 8601. */
   startedAt: dateTimeSchema,
+  /** When the recipient completed it: ISO 8601. */
   completedAt: dateTimeSchema,
+  /** When it was rejected: ISO 8601. */
   rejectedAt: dateTimeSchema,
+  /** When it was created: ISO 8601. */
   createdAt: dateTimeSchema,
+  /** When its link expires: ISO 8601; the interface says 30 days after the creation. */
   expiresAt: dateTimeSchema,
 });
+/** An invitation, with the wire's names; fields beyond the interface may be missing, unknown fields and states are kept (interface: Workflow invitation). */
+export type Invitation = z.infer<typeof invitationSchema>;
 
 const count = z.number().int().nonnegative();
 /** The interface does not show the name of the list; it is read as `invitations`. */
 const invitationPageSchema = soleListSchema('invitations').pipe(
   z.object({
+    /** The invitations of this page, newest first. */
     invitations: z.array(invitationSchema),
-    pagination: z.object({ total: count, totalPages: count, page: count, perPage: count }),
+    /** The place of this page in the list. */
+    pagination: z.object({
+      /** The number of invitations in the whole list. */
+      total: count,
+      /** The number of pages. */
+      totalPages: count,
+      /** The number of this page, from 1. */
+      page: count,
+      /** The most invitations of a page. */
+      perPage: count,
+    }),
   }),
 );
 /** A page of the invitation list (interface: GET /autodoc/invitations). */
-export interface InvitationPage {
-  /** The invitations of this page, newest first. */
-  invitations: Invitation[];
-  /** The place of this page in the list. */
-  pagination: {
-    /** The number of invitations in the whole list. */
-    total: number;
-    /** The number of pages. */
-    totalPages: number;
-    /** The number of this page, from 1. */
-    page: number;
-    /** The most invitations of a page. */
-    perPage: number;
-  };
-}
+export type InvitationPage = z.infer<typeof invitationPageSchema>;
 
 /** Bare or in an envelope that the interface does not show. */
 const localesSchema = z
   .unknown()
   .transform((answer) => (Array.isArray(answer) ? { locales: answer } : answer))
   .pipe(soleListSchema('locales'))
-  .pipe(z.object({ locales: z.array(z.object({ code: z.string().min(1), name: z.string() })) }));
+  .pipe(
+    z.object({
+      /** One entry for each value. */
+      locales: z.array(
+        z.object({
+          /** The value to send: an IETF language tag. */
+          code: z.string().min(1),
+          /** Its name for people. */
+          name: z.string(),
+        }),
+      ),
+    }),
+  );
 /** The values of `locale` (interface: Locale entry). */
-export interface Locales {
-  /** One entry for each value. */
-  locales: {
-    /** The value to send: an IETF language tag. */
-    code: string;
-    /** Its name for people. */
-    name: string;
-  }[];
-}
+export type Locales = z.infer<typeof localesSchema>;
 
-const channelSchema = z.enum(['email', 'sms']);
+const channelSchema = z.literal(['email', 'sms']);
 const maxInt32 = 2 ** 31 - 1;
 
-/** A new invitation, with the wire's names except `workflowToken` (interface: POST /autodoc/invitations). */
-export interface InvitationInput {
-  /** `wf_<token>`; the setting `invitations.workflowField` names its field. */
-  workflowToken: string;
-  /** How it is delivered. */
-  channel: 'email' | 'sms';
-  /** An e-mail address, or a phone number in international format, by channel; at most 255 characters. */
-  recipient: string;
-  /** A name that no other invitation has: it finds an invitation whose outcome is unknown. At most 255 characters. */
-  reference?: string | undefined;
-  /** A `code` of the locales; default: that of the organisation, else English. */
-  locale?: string | undefined;
-}
-
+/** A new invitation, as given. */
 const invitationInputSchema = z.strictObject({
+  /** `wf_<token>`; the setting `invitations.workflowField` names its field. */
   workflowToken: filledTextSchema,
+  /** How it is delivered. */
   channel: channelSchema,
+  /** An e-mail address, or a phone number in international format, by channel; at most 255 characters. */
   recipient: shortTextSchema,
+  /** A name that no other invitation has: it finds an invitation whose outcome is unknown. At most 255 characters. */
   reference: shortTextSchema.optional(),
+  /** A `code` of the locales; default: that of the organisation, else English. */
   locale: filledTextSchema.optional(),
-}) satisfies z.ZodType<InvitationInput>;
-
-/** Filters and place of the invitation list, with the wire's names and limits (interface: GET /autodoc/invitations). */
-export interface InvitationListQuery {
-  /** Counts from 1. */
-  page?: number | undefined;
-  /** 1 to 100, default 20. */
-  per_page?: number | undefined;
-  /** `wf_<token>`: only invitations to this workflow. */
-  workflow_token?: string | undefined;
-  /** Only invitations of this status. */
-  status?: 'pending' | 'sent' | 'delivered' | 'opened' | 'started' | 'failed' | 'completed' | 'rejected' | undefined;
-  /** Only invitations by this channel. */
-  channel?: 'email' | 'sms' | undefined;
-  /** The whole reference. */
-  reference?: string | undefined;
-  /** Created at this time or later. */
-  date_from?: Date | string | undefined;
-  /** Created at this time or earlier. */
-  date_to?: Date | string | undefined;
-  /** A part of the recipient, at least 3 characters; case is ignored. */
-  search?: string | undefined;
-}
+});
+/** A new invitation, with the wire's names except `workflowToken` (interface: POST /autodoc/invitations). */
+export type InvitationInput = z.input<typeof invitationInputSchema>;
 
 /** An unknown filter is refused, because the service would ignore it. */
 const invitationListQuerySchema = z.strictObject({
+  /** Counts from 1. */
   page: countFromOneSchema(maxInt32).optional(),
+  /** 1 to 100, default 20. */
   per_page: countFromOneSchema(100).optional(),
+  /** `wf_<token>`: only invitations to this workflow. */
   workflow_token: filledTextSchema.optional(),
-  status: z.enum(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected']).optional(),
+  /** Only invitations of this status. */
+  status: z
+    .literal(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected'])
+    .optional(),
+  /** Only invitations by this channel. */
   channel: channelSchema.optional(),
+  /** The whole reference. */
   reference: shortTextSchema.optional(),
+  /** Created at this time or later. */
   date_from: sentDateTimeSchema.optional(),
+  /** Created at this time or earlier. */
   date_to: sentDateTimeSchema.optional(),
+  /** A part of the recipient, at least 3 characters; case is ignored. */
   search: z.string().min(3, 'must have at least 3 characters').optional(),
-}) satisfies z.ZodType<unknown, InvitationListQuery>;
+});
+/** Filters and place of the invitation list, with the wire's names and limits (interface: GET /autodoc/invitations). */
+export type InvitationListQuery = z.input<typeof invitationListQuerySchema>;
 
 // "+45 12 34 56 78", "004512345678" and "(45) 1234-5678" are one number.
 const foldPhone = (text: string): string => text.replace(/\D/g, '').replace(/^00/, '');

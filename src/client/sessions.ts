@@ -5,12 +5,10 @@ import { type Answer, type CallOperation, type CallOptions, checkCallOptions } f
 import { createShareOne } from './signals.js';
 import { filledTextSchema, parseInput, recordSchema, type ServiceRecord, toPathSegment, toQuery } from './wire.js';
 
+/** An answer of any fields, or of none. */
 const statusSchema = z.looseObject({});
-/** A short answer whose fields the interface does not show (interface: Sessions). */
-export interface ServiceStatus {
-  /** The fields as they came; there may be none. */
-  [field: string]: unknown;
-}
+/** A short answer whose fields the interface does not show (interface: Sessions); they are as they came. */
+export type ServiceStatus = z.infer<typeof statusSchema>;
 
 /**
  * Makes calls that present the organisation's public key. It is fetched once for all of them. After an AuthenticationError it is fetched again,
@@ -45,67 +43,49 @@ const createCallWithPublicKey = (apiKeys: ApiKeys) => {
   };
 };
 
+/** What is known of an applicant, by the usual names. */
 const applicantFields = {
+  /** Your own id of the applicant. */
   unique_id: z.string().optional(),
+  /** The first name of the applicant. */
   first_name: z.string().optional(),
+  /** The last name of the applicant. */
   last_name: z.string().optional(),
+  /** The e-mail address of the applicant. */
   email_address: z.string().optional(),
+  /** The phone of the applicant. */
   phone_number: z.string().optional(),
+  /** The language of the applicant. */
   i18n: z.string().optional(),
 };
 
-/** What is known of an applicant, by the usual names. */
-interface ApplicantFields {
-  /** Your own id of the applicant. */
-  unique_id?: string | undefined;
-  /** The first name of the applicant. */
-  first_name?: string | undefined;
-  /** The last name of the applicant. */
-  last_name?: string | undefined;
-  /** The e-mail address of the applicant. */
-  email_address?: string | undefined;
-  /** The phone of the applicant. */
-  phone_number?: string | undefined;
-  /** The language of the applicant. */
-  i18n?: string | undefined;
-  /** Other fields, sent as given. */
-  [field: string]: unknown;
-}
-
-/** A new session, by the usual names (interface: POST /sessions, not shown); unknown fields are sent as given. */
-export interface SessionInput extends ApplicantFields {
-  /** The KYC level; the setting `sessions.levelField` names its field. */
-  level: string;
-  /** Whether the answer also has the link as a QR code. */
-  generate_qr?: boolean | undefined;
-}
-
+/** A new session, as given. */
 const sessionInputSchema = z.looseObject({
   ...applicantFields,
+  /** The KYC level; the setting `sessions.levelField` names its field. */
   level: filledTextSchema,
+  /** Whether the answer also has the link as a QR code. */
   generate_qr: z.boolean().optional(),
-}) satisfies z.ZodType<unknown, SessionInput>;
+});
+/** A new session, by the usual names (interface: POST /sessions, not shown); unknown fields are sent as given. */
+export type SessionInput = z.input<typeof sessionInputSchema>;
 
-/** Changes of a session, by the usual names (interface: POST /sessions/{session_id}, not shown); unknown fields are sent as given. */
-export interface SessionUpdate extends ApplicantFields {
-  /** The country of the applicant. */
-  country_code?: string | undefined;
-}
-
+/** Changes of a session, as given. */
 const sessionUpdateSchema = z.looseObject({
   ...applicantFields,
+  /** The country of the applicant. */
   country_code: z.string().optional(),
-}) satisfies z.ZodType<unknown, SessionUpdate>;
+});
+/** Changes of a session, by the usual names (interface: POST /sessions/{session_id}, not shown); unknown fields are sent as given. */
+export type SessionUpdate = z.input<typeof sessionUpdateSchema>;
 
-/** The phone that gets the link (interface: POST /sessions/{session_id}/send_sms, not shown). */
-export interface SessionSms {
+/** The phone that gets the link, as given. */
+const sessionSmsSchema = z.looseObject({
   /** The number of the phone. */
-  phone_number: string;
-  /** Other fields, sent as given. */
-  [field: string]: unknown;
-}
-
-const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema }) satisfies z.ZodType<unknown, SessionSms>;
+  phone_number: filledTextSchema,
+});
+/** The phone that gets the link (interface: POST /sessions/{session_id}/send_sms, not shown); unknown fields are sent as given. */
+export type SessionSms = z.input<typeof sessionSmsSchema>;
 
 /** Only true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
 const consentSchema = z.boolean();

@@ -24,11 +24,8 @@ export const countFromOneSchema = (max: number): z.ZodNumber => {
 
 /** A record whose fields the interface does not show: a non-empty object, kept as it came. */
 export const recordSchema = z.looseObject({}).refine((record) => Object.keys(record).length > 0, 'has no field at all');
-/** A record whose fields the interface does not show (interface: Single-record lookups, Session). */
-export interface ServiceRecord {
-  /** The fields as they came. */
-  [field: string]: unknown;
-}
+/** A record whose fields the interface does not show (interface: Single-record lookups, Session); they are as they came. */
+export type ServiceRecord = z.infer<typeof recordSchema>;
 
 /** Checks an input against the limits of the interface; throws ConfigError with all problems and without any value. */
 export const parseInput = <T>(operationName: string, schema: z.ZodType<T>, input: unknown): T => {

@@ -6,8 +6,6 @@ import type { PostgresSettings } from './settings.js';
 import { maxFieldLength } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
-const batchSize = 500;
-
 /** How long a step of the reading may take. */
 const usualTimeoutMs = 3_600_000;
 
@@ -76,12 +74,9 @@ function toReading(
         next.catch(() => undefined);
         // One by one: wide rows together would exceed the longest string.
         for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
-        for (let start = 0; start < rows.length; start += batchSize) {
-          const batch = rows.slice(start, start + batchSize);
-          const begin = line + 1;
-          line += batch.length;
-          yield batch.map((row, index) => ({ line: begin + index, file: null, fields: row.map(toField), fault: null }));
-        }
+        const begin = line + 1;
+        line += rows.length;
+        yield rows.map((row, index) => ({ line: begin + index, file: null, fields: row.map(toField), fault: null }));
         rows = (await next).rows;
       }
       digest = hash.digest('hex');
@@ -115,7 +110,7 @@ function readUrl(name: string, urlEnv: string, secret: (name: string) => string 
   throw new ConfigError([{ where: 'environment', path: urlEnv, message }]);
 }
 
-/** The most rows of one fetch: with more, the network latency hardly matters. */
+/** The most rows of one fetch, and so of one batch: with more, the network latency hardly matters. */
 const mostRows = 500;
 /** The growth of a fetch against the last one: a few narrow rows say little about the rest. */
 const mostGrowth = 4;

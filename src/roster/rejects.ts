@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { open, stat } from 'node:fs/promises';
 import { RosterError } from '../errors.js';
 import { restoreFormula } from '../formulas.js';
 import type { RejectReason } from '../vocabulary.js';
 import { openCsvTable } from './csv/csv-table.js';
+import { readStart } from './csv/source-bytes.js';
 import type { CsvSettings } from './settings.js';
 import type { TableReading, TableRecord } from './table-reading.js';
 
@@ -124,22 +124,6 @@ async function readAsRejects(csv: CsvSettings): Promise<CsvSettings> {
   const isMarked = start[0] === 0xef || start[0] === 0xff || start[0] === 0xfe;
   const isPlain = isMarked || isUtf8((await readStart(path[0], wholeBytes)) ?? start);
   return { ...csv, delimiter: 'auto', header: true, encoding: isPlain ? 'auto' : csv.encoding };
-}
-
-/** Null for a path that is no readable file: opening it as a roster reports that. */
-async function readStart(path: string, length: number): Promise<Buffer | null> {
-  // Opening a pipe would wait for its writer, and closing it would end the writer.
-  const isFile = (await stat(path).catch(() => null))?.isFile() === true;
-  const file = isFile ? await open(path).catch(() => null) : null;
-  if (file === null) return null;
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
-    return buffer.subarray(0, bytesRead);
-  } catch {
-    return null;
-  } finally {
-    await file.close();
-  }
 }
 
 function decode(start: Buffer): string {

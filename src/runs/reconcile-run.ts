@@ -16,7 +16,7 @@ import { findLastCompared, saveDiscrepancies } from '../store/dossiers/discrepan
 import { findLastSweep } from '../store/dossiers/dossiers.js';
 import { saveInvitationSums } from '../store/dossiers/invitations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/dossiers/reconciliation.js';
-import { findRoster, listRosters } from '../store/organisations.js';
+import { findRoster, readRosterNames } from '../store/organisations.js';
 import { collectFindings } from '../store/reports/findings.js';
 import { setRunAccount, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
@@ -131,8 +131,8 @@ async function listOthers(
   ownId: number,
 ): Promise<ReconciliationInput['others']> {
   const links = new Map(listLinked(app).map(({ name, link }) => [name, link]));
-  const rosters = await listRosters(transaction, app.settings.organisation);
-  return rosters.flatMap(({ rosterId, name }) =>
+  const rosters = await readRosterNames(transaction, app.settings.organisation);
+  return [...rosters].flatMap(([rosterId, name]) =>
     rosterId === ownId ? [] : [{ rosterId, link: links.get(name) ?? { reference: 'exact' as const } }],
   );
 }

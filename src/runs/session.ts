@@ -142,8 +142,7 @@ export async function withLeasedRun<T>(
   for (;;) {
     try {
       kept ??= keepLease(database, await takeLease(app, leaseKey, signal), signal);
-      const session = await openSession(app, kept, await findRequest(kept, other));
-      const result = await work(session).catch((error: unknown) => closeFailed(session, error));
+      const result = await withRun(app, kept, await findRequest(kept, other), work);
       await kept.release();
       return result;
     } catch (error) {
@@ -422,7 +421,7 @@ async function nameNewOwner(database: Database, lease: Lease, error: unknown): P
   for (let looks = 0; looks < mostLooks; looks += 1) {
     try {
       const holder = await findHolder(database, lease.key);
-      if (holder === undefined || holder.epoch === lease.epoch) return error;
+      if (holder === null || holder.epoch === lease.epoch) return error;
       const message = `lease ${lease.key} was taken over by ${describeHolder(holder)}, so nothing more is written`;
       return new LeaseLostError(message, { cause: error });
     } catch {

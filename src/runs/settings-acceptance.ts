@@ -9,7 +9,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import { screeningSettingsSchema, toScreeningPolicy } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
-  findOrganisationId,
+  findOrganisation,
   findSettingsOfTwo,
   proposeSettings,
   readAcceptedSettings,
@@ -265,12 +265,12 @@ export async function findUnacceptedSettings(
   const history = await readSettingsHistory(database, settings.organisation);
   const accepted = history.findLast(({ reason }) => reason !== trialReason) ?? null;
   if (accepted === null) return { accepted, differences: [], waiting: [] };
-  const organisationId = await findOrganisationId(database, settings.organisation);
+  const organisation = await findOrganisation(database, settings.organisation);
   const kept = keepRosters(accepted.settings, toAssessmentSettings(settings));
   return {
     accepted,
     differences: compareWith(accepted.settings, settings),
-    waiting: organisationId === null ? [] : await readProposers(database, organisationId, kept),
+    waiting: organisation === null ? [] : await readProposers(database, organisation.organisationId, kept),
   };
 }
 
@@ -284,8 +284,8 @@ export type AcceptedSettings = Awaited<ReturnType<typeof acceptSettings>>;
 export async function acceptSettings(app: AppContext, { by, reason }: Acceptance) {
   const { database, clock, settings } = app;
   // Whoever accepts may not read the key of answers.
-  const known = await findOrganisationId(database, settings.organisation);
-  const organisationId = known ?? (await openOrganisation(app)).organisationId;
+  const known = await findOrganisation(database, settings.organisation);
+  const { organisationId } = known ?? (await openOrganisation(app));
   return database.transaction(async (transaction) => {
     const accepted = await readAcceptedSettings(transaction, organisationId, {
       isLocked: true,

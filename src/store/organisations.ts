@@ -17,10 +17,6 @@ export type Organisation = z.infer<typeof organisationRow>;
 export const isOfOrganisation = (table: string, name: string): Sql =>
   sql`${rawSql(table)}.organisation_id = (select organisation_id from organisation where name = ${name})`;
 
-/** SQL: the same, where the name is a parameter. */
-export const isOfSql = (table: string, name = '$1'): string =>
-  `${table}.organisation_id = (select organisation_id from organisation where name = ${name})`;
-
 const reviewOrganisationRow = knownOrganisationRow.extend({
   /** The secret of the codes of alerts and of the digests of what was seen. */
   reviewKey: z.instanceof(Buffer),
@@ -62,12 +58,7 @@ async function readKnown<Row>(database: Queryable, row: z.ZodType<Row>, name: st
   throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
 }
 
-/** The number of the organisation of this name, or null; reading it needs no right to read keys. */
-export function findOrganisationId(database: Queryable, name: string): Promise<number | null> {
-  return findValue(database, z.number(), sql`select organisation_id from organisation where name = ${name}`);
-}
-
-/** The organisation of this name, or null. */
+/** The organisation of this name, or null; reading it needs no right to read keys. */
 export function findOrganisation(database: Queryable, name: string): Promise<KnownOrganisation | null> {
   return findRow(
     database,
@@ -167,17 +158,12 @@ export function findRoster(database: Queryable, organisation: string, name: stri
 
 /** The names of an organisation's rosters by their numbers. */
 export async function readRosterNames(database: Queryable, organisation: string): Promise<ReadonlyMap<number, string>> {
-  const rows = await listRosters(database, organisation);
-  return new Map(rows.map((row) => [row.rosterId, row.name]));
-}
-
-/** All rosters of an organisation. */
-export async function listRosters(database: Queryable, organisation: string) {
-  return database.query(
+  const rows = await database.query(
     z.object({ rosterId: z.number(), name: z.string() }),
     sql`select roster_id, roster.name from roster join organisation using (organisation_id)
      where organisation.name = ${organisation} order by roster_id`,
   );
+  return new Map(rows.map((row) => [row.rosterId, row.name]));
 }
 
 const recordRow = z.object({

@@ -68,6 +68,12 @@ export const replacedSql = (dispositionId: string, listedId: string): Sql => sql
   where made.disposition_id = ${rawSql(dispositionId)}
 )`;
 
+/** SQL: the state at `now` of a row of `standing` (customer_standing), by the screening frequencies of its account (`planned`). */
+export const stateAtSql = (planned: 'planned' | 'shown', now: Date): Sql => sql`state_by(standing.last_state, reason_at(
+  standing.reason, standing.as_of, standing.latest_at,
+  ${now}::timestamptz - to_validity(to_cadence(${rawSql(planned)}.hours, standing.risk_tier)), ${now}::timestamptz
+))`;
+
 /** SQL: a closed set, for `in (...)` and `array[...]`. */
 export const toSqlList = (codes: readonly string[]): Sql => rawSql(codes.map((code) => `'${code}'`).join(', '));
 

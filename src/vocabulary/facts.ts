@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as codes from '../vocabulary.js';
 
 /** What readers of facts may do with them: nobody changes them. */
-type Fixed<Value> = Value extends Date
+type Fixed<Value> = Value extends Date | ReadonlyMap<unknown, unknown>
   ? Value
   : Value extends readonly (infer One)[]
     ? readonly Fixed<One>[]

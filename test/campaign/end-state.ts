@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import type { Database } from '../../src/store/database/database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { hiddenMatchesSql } from '../../src/store/row-shapes.js';
 
 /** What is wrong with the reports of one site, and what tells them from those of another. */
@@ -63,14 +64,13 @@ export async function countLedger(
 ): Promise<LedgerFigures> {
   const rows = await database.query(
     noteRow,
-    `select request.type || '/' || request.name as key,
+    sql`select request.type || '/' || request.name as key,
        count(*) filter (where outcome <> 'not_sent')::integer as noted,
        -- A call that was cut or too late may never have arrived, as on a connection that the service has closed meanwhile.
        count(*) filter (where outcome not in ('not_sent', 'in_flight', 'unknown', 'timeout', 'connection'))::integer as known,
        count(*) filter (where outcome in ('in_flight', 'unknown', 'aborted'))::integer as unanswered
      from call join screening_request request using (request_id) join run using (run_id)
-     where run.started_at >= $1 group by 1`,
-    [since],
+     where run.started_at >= ${since} group by 1`,
   );
   const counted = new Map<string, number>();
   for (const { searchType, searchName } of calls) {

@@ -128,13 +128,13 @@ const override = <T extends object>(target: T, methods: Partial<T>): T =>
   });
 
 const watchStatements = <T extends Queryable>(target: T, note: (sql: string) => void): Partial<Queryable> => ({
-  query: (row, sql, parameters) => {
-    note(tidy(sql));
-    return target.query(row, sql, parameters);
+  query: (row, statement) => {
+    note(tidy(statement));
+    return target.query(row, statement);
   },
-  execute: (sql, parameters) => {
-    note(tidy(sql));
-    return target.execute(sql, parameters);
+  execute: (statement) => {
+    note(tidy(statement));
+    return target.execute(statement);
   },
 });
 

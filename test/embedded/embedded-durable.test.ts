@@ -7,6 +7,7 @@ import { LeaseLostError, RunLockedError } from '../../src/errors.js';
 import type { Database } from '../../src/store/database/database.js';
 import { EmbeddedDatabase, EmbeddedFiles } from '../../src/store/database/embedded.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { testDatabases } from '../helpers/databases.js';
 
 const settingRow = z.object({ value: z.string() });
@@ -35,7 +36,7 @@ it('a durable folder brings each commit to the disk, also one that was made with
     files,
   });
   const before = files.counts.syncs;
-  for (let n = 0; n < 20; n += 1) await counted.execute('insert into kept values ($1)', [n]);
+  for (let n = 0; n < 20; n += 1) await counted.execute(sql`insert into kept values (${n})`);
   expect(files.counts.syncs - before).toBeGreaterThanOrEqual(20);
   await counted.close();
 }, 240_000);

@@ -8,6 +8,7 @@ import { afterAll, beforeEach, describe, inject } from 'vitest';
 import { z } from 'zod';
 import { type Database, type Queryable, TransactionScope } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
+import type { Sql } from '../../src/store/database/statement.js';
 import { templateName } from './database-servers.js';
 import { isFullSize } from './figures.js';
 
@@ -138,8 +139,8 @@ async function askBroker(path: string): Promise<string> {
 }
 
 /** The rows of a query, for a test that compares them whole. */
-export const readRows = (database: Queryable, sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> =>
-  database.query(z.unknown(), sql, parameters);
+export const readRows = (database: Queryable, statement: string | Sql): Promise<unknown[]> =>
+  database.query(z.unknown(), statement);
 
 /** The rights that docs/review.md tells an operator to give to reviewers, for these roles. */
 export const toReviewerGrants = (...roles: readonly string[]): string => {

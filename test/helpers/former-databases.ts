@@ -10,6 +10,7 @@ import { checkBackup, type RestoreSummary, restoreBackup } from '../../src/store
 import { writeBackup } from '../../src/store/backup/write-backup.js';
 import { type Database, findValue, readColumn } from '../../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
+import { sql } from '../../src/store/database/statement.js';
 import { runAsSuperuser } from './database-servers.js';
 
 /** Applies the migrations up to and including the one of this number; gives how to apply the others. */
@@ -88,7 +89,7 @@ const rowShape = z.object({ row: z.string() });
 export async function readAllRows(database: Database): Promise<Readonly<Record<string, readonly string[]>>> {
   const held: Record<string, readonly string[]> = {};
   for (const table of listTables(await readMigrations(packagedMigrations()))) {
-    const there = await findValue(database, z.boolean(), 'select to_regclass($1) is not null as there', [table]);
+    const there = await findValue(database, z.boolean(), sql`select to_regclass(${table}) is not null as there`);
     if (!there) continue;
     const row = table === 'organisation' ? "to_jsonb(each) - 'restorations'" : 'each.*';
     const rows = await database.query(rowShape, `select (${row})::text as row from ${table} each`);

@@ -7,6 +7,7 @@ import { RosterError } from '../../src/errors.js';
 import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import type { Database } from '../../src/store/database/database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { makeSeededRandom } from './figures.js';
 import { acceptChanges, makeAcceptance } from './small-site.js';
 import { makeAppContext } from './small-world.js';
@@ -395,7 +396,7 @@ async function importRoster(database: Database, roster: RosterSettings) {
 const readSearched = (database: Database, roster: string) =>
   database.query(
     searchedShape,
-    `select customer.reference, party.facts ->> 'name' as name, party.facts ->> 'type' as type,
+    sql`select customer.reference, party.facts ->> 'name' as name, party.facts ->> 'type' as type,
        rtrim(party.facts ->> 'birthDate', '?') as "birthDate", party.facts -> 'countries' as countries
      from (
        select customer_id, version.record -> 'parties' -> party.ordinal::integer as facts
@@ -403,8 +404,7 @@ const readSearched = (database: Database, roster: string) =>
        where party.is_current
      ) party
      join customer using (customer_id) join roster using (roster_id)
-     where roster.name = $1`,
-    [roster],
+     where roster.name = ${roster}`,
   );
 
 function compare(rows: readonly MeantRow[], searched: Awaited<ReturnType<typeof readSearched>>): readonly string[] {

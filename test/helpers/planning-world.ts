@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
 import type { ScreeningSettings } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
+import { json, sql } from '../../src/store/database/statement.js';
 import type { PlanInput } from '../../src/store/night/plan-sql.js';
 import { runAsSuperuser } from './database-servers.js';
 
@@ -97,21 +98,20 @@ export async function fillPlanningWorld(
       failedRun: customer.hasFailed === true ? 2 : null,
     };
   });
-  const input = `jsonb_to_recordset($1::text::jsonb) as row (
+  const input = sql`jsonb_to_recordset(${json(rows)}) as row (
     id bigint, request bigint, version integer, "riskTier" text, record jsonb, before jsonb, "beforeRequest" bigint,
     "screenedAt" timestamptz, "failedRun" bigint)`;
-  const json = JSON.stringify(rows);
   for (const statement of [
-    `insert into customer (roster_id, reference, version, record_digest, first_import_id)
+    sql`insert into customer (roster_id, reference, version, record_digest, first_import_id)
      select 1, 'C-' || id, version, 'd', 1 from ${input} order by id`,
-    `insert into customer_version (customer_id, version, import_id, risk_tier, record)
+    sql`insert into customer_version (customer_id, version, import_id, risk_tier, record)
      select id, version, 1, "riskTier", record from ${input}
      union all select id, 1, 1, before ->> 'riskTier', before from ${input} where before is not null`,
-    `insert into party (customer_id, ordinal, request_id, is_current) select id, 0, request, true from ${input} order by id`,
-    `insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, failed_run_id)
+    sql`insert into party (customer_id, ordinal, request_id, is_current) select id, 0, request, true from ${input} order by id`,
+    sql`insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, failed_run_id)
      select 1, id, 1, "beforeRequest", 1, 1, 's', "screenedAt", 'clear', "failedRun" from ${input} where "screenedAt" is not null`,
   ]) {
-    await database.execute(statement, [json]);
+    await database.execute(statement);
   }
 }
 

@@ -15,6 +15,7 @@ import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { toHoldBounds } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { readReviewOrganisation } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import { severities } from '../../src/vocabulary.js';
@@ -345,12 +346,11 @@ const readAlerts = (database: Database): Promise<readonly Alert[]> =>
 async function readStates({ database, clock }: TestAppContext): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query(
     z.object({ reference: z.string(), state: z.string() }),
-    `select standing.reference, ${stateAtSql('$1')} as state
+    sql`select standing.reference, ${stateAtSql(clock.now())} as state
      from customer_standing standing
      join shown_account shown on shown.roster_id = standing.roster_id and shown.account_id is not distinct from standing.account_id
      where standing.in_scope
      union all select reference, 'not_screened' from unaccepted_customer`,
-    [clock.now()],
   );
   return new Map(rows.map(({ reference, state }) => [reference, state]));
 }

@@ -15,6 +15,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxWorld } from '../../src/sandbox/world.js';
 import { type Database, readColumn } from '../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { TestDatabases } from './databases.js';
@@ -130,7 +131,7 @@ function copyWorld<Prepared>(databases: TestDatabases, facts: World<Prepared>): 
     await writeFile(fileOf(roster), text);
     const database = await databases.openCopy(location);
     const site = await openSite({ ...same, database, roster });
-    await database.execute('update account set public_key = $1', [site.sandbox.publicKey]);
+    await database.execute(sql`update account set public_key = ${site.sandbox.publicKey}`);
     return { ...site, prepared };
   };
 }
@@ -198,9 +199,8 @@ export const findAlerts = (database: Database, reference: string): Promise<reado
   readColumn(
     database,
     z.number(),
-    `select alert_id as id from alert join party using (party_id) join customer using (customer_id)
-     where reference = $1 order by alert_id`,
-    [reference],
+    sql`select alert_id as id from alert join party using (party_id) join customer using (customer_id)
+     where reference = ${reference} order by alert_id`,
   );
 
 /** Decides about alerts as somebody would who has just looked at them; the decision is stored once `before` is over. */

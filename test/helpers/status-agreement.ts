@@ -3,26 +3,27 @@ import { z } from 'zod';
 import type { AppContext } from '../../src/runs/app-context.js';
 import { measureCoverage } from '../../src/runs/coverage.js';
 import { type Queryable, readColumn } from '../../src/store/database/database.js';
+import { type Sql, sql } from '../../src/store/database/statement.js';
 
 const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.record(z.string(), z.number()) });
 
 /** SQL: why the answers for a customer (of `customer_standing` and `shown_account`) do not count at a moment. */
-const reasonAtSql = (moment: string): string =>
-  `reason_at(
-    standing.reason, standing.as_of, standing.latest_at, ${moment}::timestamptz - to_validity(to_cadence(shown.hours, standing.risk_tier)), ${moment}
+const reasonAtSql = (moment: Date): Sql =>
+  sql`reason_at(
+    standing.reason, standing.as_of, standing.latest_at, ${moment}::timestamptz - to_validity(to_cadence(shown.hours, standing.risk_tier)), ${moment}::timestamptz
   )`;
 
 /** SQL: the state of such a customer at a moment. */
-export const stateAtSql = (moment: string): string => `state_by(standing.last_state, ${reasonAtSql(moment)})`;
+export const stateAtSql = (moment: Date): Sql => sql`state_by(standing.last_state, ${reasonAtSql(moment)})`;
 
 /** The customers by state and reason, at the time of the workplace's clock. */
 async function countByView({ database, clock }: AppContext) {
   const [counted] = await database.query(
     tally,
-    `with told as materialized (
-       select ${stateAtSql('$1')} as state, case
-         when ${reasonAtSql('$1')} in ('conflicting_duplicate', 'related_party_unreadable', 'doubtful_name') then 'unreadable'
-         else ${reasonAtSql('$1')}
+    sql`with told as materialized (
+       select ${stateAtSql(clock.now())} as state, case
+         when ${reasonAtSql(clock.now())} in ('conflicting_duplicate', 'related_party_unreadable', 'doubtful_name') then 'unreadable'
+         else ${reasonAtSql(clock.now())}
        end as reason
        from customer_standing standing
        join shown_account shown on shown.roster_id = standing.roster_id and shown.account_id is not distinct from standing.account_id
@@ -32,7 +33,6 @@ async function countByView({ database, clock }: AppContext) {
      select
        (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from told group by 1) s) as states,
        (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from told where reason is not null group by 1) r) as reasons`,
-    [clock.now()],
   );
   return counted;
 }

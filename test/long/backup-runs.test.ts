@@ -59,11 +59,10 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     // Decided under a login that the other database does not know, as one that it would refuse from anybody.
     await database.execute(
       insertDispositionsSql(
-        `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, $1::boolean as is_attested,
+        `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, ${dialect === 'embedded'} as is_attested,
            'looked at' as reason, '${seenByHand}'::jsonb as seen
          from alert_with_match order by alert_id limit 1`,
       ),
-      [dialect === 'embedded'],
     );
 
     const path = await backUp(database);

@@ -10,6 +10,7 @@ import { checkBackup, restoreBackup } from '../../src/store/backup/restore-backu
 import { writeBackup } from '../../src/store/backup/write-backup.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
+import { sql } from '../../src/store/database/statement.js';
 import { describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
 import { backUp, migrateUpTo, readAllRows, readChecks, restore } from '../helpers/former-databases.js';
 
@@ -19,19 +20,16 @@ const odd = 'tab\t, "quotes", back\\slash, (a,b), {c}, \r\n two lines, \u2028, â
 /** Values that a conversion on the way would change. */
 async function fill(database: Database): Promise<void> {
   await database.execute(
-    `insert into organisation (name, digest_key, created_at) values ($1, '\\x00ff5c27', '2026-01-02 03:04:05.678901+00')`,
-    [odd],
+    sql`insert into organisation (name, digest_key, created_at) values (${odd}, '\\x00ff5c27', '2026-01-02 03:04:05.678901+00')`,
   );
   await database.execute(
-    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, listed_ids, are_hits, scores)
-     values (1, '\\x', $1, 9007199254740993, true, 'infinity', 2, 1, array[1, 2], array[true, false], array[0.1::float8 + 0.2::float8, 1e-300]),
+    sql`insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, listed_ids, are_hits, scores)
+     values (1, '\\x', ${odd}, 9007199254740993, true, 'infinity', 2, 1, array[1, 2], array[true, false], array[0.1::float8 + 0.2::float8, 1e-300]),
        (1, '\\x01', '', 0, false, '0044-03-15 00:00:00+00 BC', 0, 0, null, null, null)`,
-    [odd],
   );
   await database.execute(
-    `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
-     values (1, '\\x', '', $1, 'Person', array['a,b', '', $1], '{}', array['NULL']), (1, '\\x01', 'x', 'y', 'z', '{}', '{}', '{}')`,
-    [odd],
+    sql`insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+     values (1, '\\x', '', ${odd}, 'Person', array['a,b', '', ${odd}], '{}', array['NULL']), (1, '\\x01', 'x', 'y', 'z', '{}', '{}', '{}')`,
   );
   await database.execute(
     `insert into webhook_event (organisation_id, url, change_id) values (1, 'https://a.example', 9007199254740993)`,

@@ -4,6 +4,7 @@ import { shiftedClock } from '../../src/clock.js';
 import { measureCoverage } from '../../src/runs/coverage.js';
 import { readMetricFacts } from '../../src/runs/metrics.js';
 import type { Database } from '../../src/store/database/database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { fillClosedNights } from '../helpers/closed-nights.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize, printFigure, takeLeast } from '../helpers/figures.js';
@@ -77,9 +78,8 @@ it.each(sizes)(
           callOutcome: z.string(),
           serviceRequestId: z.string(),
         }),
-        `select run_id, mode, run_state, outcome, call_outcome, service_request_id from customer_search
-       where organisation = 'default' and roster = 'people' and reference = $1 and run_started_at between $2 and $3`,
-        [reference, new Date(lastAt.getTime() - hourMs), new Date(lastAt.getTime() + hourMs)],
+        sql`select run_id, mode, run_state, outcome, call_outcome, service_request_id from customer_search
+       where organisation = 'default' and roster = 'people' and reference = ${reference} and run_started_at between ${new Date(lastAt.getTime() - hourMs)} and ${new Date(lastAt.getTime() + hourMs)}`,
       );
     const serviceRequestId = expect.stringMatching(/^req_[0-9a-f-]{36}$/);
     const each = [];

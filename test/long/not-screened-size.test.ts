@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type NotScreenedFacts, readWhole } from '../../src/reports/run-facts.js';
-
+import { sql } from '../../src/store/database/statement.js';
 import { previewLines } from '../../src/store/night/changes.js';
 import { readRunFacts } from '../../src/store/reports/facts.js';
 import { readRun } from '../../src/store/runs.js';
@@ -77,8 +77,8 @@ it('when whoever is not screened was screened last is found at once, also for a 
   const count = (days: readonly (number | null)[]) =>
     [null, 1, nights - 1].map((day) => days.filter((one) => one === day).length);
   expect(count(first.days)).toEqual([customers / 10, customers / 10, (customers / 10) * 8]);
-  // Later everybody was screened again, or a failed control search has taken back what was said: the report stays the same.
-  await database.execute(`update party_state set run_id = $1, screened_at = 'epoch'`, [nights]);
+  // Later everybody was screened again: the report stays the same.
+  await database.execute(sql`update party_state set run_id = ${nights}, screened_at = 'epoch'`);
   const later = await read(6);
   printFigure(
     `${customers} customers not screened: read in ${first.seconds.toFixed(1)} s, in ${later.seconds.toFixed(1)} s once their states are newer`,

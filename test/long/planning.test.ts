@@ -7,13 +7,15 @@ import { toFileRoster } from '../../src/roster/settings.js';
 import { describeRun } from '../../src/runs/describe-run.js';
 import { previewScreening } from '../../src/runs/preview.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
-import { listRuns, showRun } from '../../src/runs/run-reference.js';
+import { listRuns } from '../../src/runs/run-reference.js';
 import { readBudget } from '../../src/runs/screening/plan.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { type BudgetSettings, budgetSettingsSchema } from '../../src/screening/budget.js';
 import { screeningSettingsSchema } from '../../src/screening/settings.js';
+import { rawSql, sql } from '../../src/store/database/statement.js';
 import { readRows, testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
+import { showRun } from '../helpers/show-run.js';
 import { listSearches, openSitesAfterNight, openSmallSites, searched } from '../helpers/small-site.js';
 import { controls, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
 
@@ -148,9 +150,9 @@ describe('planning', () => {
     const { sandbox, database, work, run } = await begin();
     await run(await work({ settings: { controls: [] } }));
     // 20 of the day may be spent by anybody, 23 are: three of the 20 that are kept are gone.
-    await database.execute(`${spend}select run_id, 1000 + n, 1, $1, 'ok', 1 from run, generate_series(1, 17) n`, [
-      new Date(),
-    ]);
+    await database.execute(
+      sql`${rawSql(spend)}select run_id, 1000 + n, 1, ${new Date()}, 'ok', 1 from run, generate_series(1, 17) n`,
+    );
     await database.execute('update run set billable_attempts = 23');
     const before = countSearches(sandbox);
     const caps = budget({ maxSearchesPerDay: 40, reserveShare: 0.5 }).settings;
@@ -198,10 +200,9 @@ describe('planning', () => {
     app.emit = (event) => {
       if (event.kind !== 'progress' || event.stage !== 'screen') return;
       spending ??= database.execute(
-        `with other as (update run set finished_at = null where run_id = 1 returning run_id),
+        sql`with other as (update run set finished_at = null where run_id = 1 returning run_id),
          counted as (update run_worker set calls = calls + 1000 where run_id = 1)
-         ${spend}select run_id, 1000 + n, 1, $1, 'ok', 1 from other, generate_series(1, 1000) n`,
-        [new Date()],
+         ${rawSql(spend)}select run_id, 1000 + n, 1, ${new Date()}, 'ok', 1 from other, generate_series(1, 1000) n`,
       );
     };
     const stopped = await run(app);

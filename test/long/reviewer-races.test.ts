@@ -6,6 +6,7 @@ import { findReviewer, requireAssignee } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../src/vocabulary.js';
 import { runAsSuperuser, startPostgres } from '../helpers/database-servers.js';
@@ -120,14 +121,13 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
     const isChanged = random() < 0.2;
     const change = isChanged
       ? owner.execute(
-          `with changed as (
+          sql`with changed as (
              insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
-             select organisation_id, sha256('round.${round}'), match_id, name, schema, array['sanction', 'round.${round}'], birth_dates, countries
-             from alert join listed_party using (listed_id) where alert_id = $1
+             select organisation_id, sha256(convert_to(${`round.${round}`}, 'UTF8')), match_id, name, schema, array['sanction', ${`round.${round}`}], birth_dates, countries
+             from alert join listed_party using (listed_id) where alert_id = ${alertId}
              returning listed_id
            )
-           update alert set listed_id = changed.listed_id from changed where alert_id = $1`,
-          [alertId],
+           update alert set listed_id = changed.listed_id from changed where alert_id = ${alertId}`,
         )
       : Promise.resolve(0);
     const verdicts: readonly DispositionVerdict[] =

@@ -5,6 +5,7 @@ import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
 import { type Database, findValue } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
+import { sql } from '../../src/store/database/statement.js';
 import { applyAnswers } from '../../src/store/night/apply-answers.js';
 import { insertBatch, noteInFlight, RunNumbers, saveAttempts } from '../../src/store/night/ledger.js';
 import { storePlan } from '../../src/store/night/plan.js';
@@ -133,8 +134,7 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
   const runId = run?.runId ?? Number.NaN;
   const numbers = new RunNumbers({ runId, resumed: 0, wave: 1 });
   await database.execute(
-    `insert into run_worker (run_id, worker, epoch, owner, taken_at, differences) values ($1, 1, 1, 'o', now(), '{}')`,
-    [runId],
+    sql`insert into run_worker (run_id, worker, epoch, owner, taken_at, differences) values (${runId}, 1, 1, 'o', now(), '{}')`,
   );
   const plan = {
     runId,

@@ -18,6 +18,7 @@ import {
   readMigrations,
 } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
+import { sql } from '../../store/database/statement.js';
 import { findOrganisation } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
 import { isMissing, locateDatabase, nameServer, withDatabase } from '../open-database.js';
@@ -163,17 +164,16 @@ export async function checkRights(database: Database, pending: number): Promise<
   const [facts] = await database.query(
     rightsSchema,
     // Our tables in the current schema of this login; without tables `closed` is empty.
-    `select pg_is_in_recovery() as "isStandby",
+    sql`select pg_is_in_recovery() as "isStandby",
        current_setting('transaction_read_only')::boolean as "isReadOnly",
        current_setting('is_superuser')::boolean as "isSuperuser",
        has_database_privilege(current_database(), 'temporary') as "mayCreateTemporary",
        array(
          select relname::text from pg_class
-         where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
+         where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()) and relname = any (${['schema_migration', ...listTables(migrations)]})
            and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert'))
          order by relname
        ) as closed`,
-    [['schema_migration', ...listTables(migrations)]],
   );
   if (!facts) return [];
   const { isStandby, isReadOnly, mayCreateTemporary, isSuperuser, closed } = facts;

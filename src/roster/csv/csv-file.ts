@@ -21,7 +21,7 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
   const blocks = readLineBlocks(place, source.encoding);
   try {
     const { first, hinted } = await findFirstRecord(blocks, source, name, tally);
-    const dialect = findTableDialect(first, withHint(source, hinted), isMapped, name);
+    const dialect = findDialect(first, withHint(source, hinted), isMapped, name);
     tally.lines += dialect.headerLines;
     tally.headers += dialect.headerLines;
     const { delimiter, endsWithDelimiter } = dialect;
@@ -58,19 +58,6 @@ export async function findTitledHeader(path: string, source: CsvSettings): Promi
     return findLowerHeader(first, withHint(source, hinted).delimiter);
   } finally {
     await blocks.return();
-  }
-}
-
-/** A first line with a mapped header is a header, even if it looks like JSON. Otherwise JSON is reported as such. */
-function findTableDialect(...[first, source, isMapped, name]: Parameters<typeof findDialect>): CsvDialect {
-  try {
-    const dialect = findDialect(first, source, isMapped, name);
-    if (!source.header || !dialect.headers.some(isMapped)) refuseJson(first.texts[0] ?? '', name);
-    return dialect;
-  } catch (error) {
-    // JSON has invalid CSV quotes; the error about quotes would be misleading.
-    refuseJson(first.texts[0] ?? '', name);
-    throw error;
   }
 }
 
@@ -230,7 +217,7 @@ interface FirstRecord {
 /**
  * Finds the dialect from the block that begins with the first record. `auto` chooses among `,` `;` tab `|` by, in this
  * order: most mapped columns, more than one column, most agreement of the following rows, most columns. Throws
- * RosterError `header_malformed` for invalid quotes in the first record, and `too_many_columns`.
+ * RosterError `not_a_table` for JSON, `header_malformed` for invalid quotes in the first record, and `too_many_columns`.
  */
 function findDialect(
   block: LineBlock,
@@ -249,6 +236,8 @@ function findDialect(
         other.agreement - one.agreement ||
         other.dialect.headers.length - one.dialect.headers.length,
     )[0]?.dialect;
+  // A first line with a mapped header is a header, even if it looks like JSON. JSON has invalid quotes, so it is reported before these.
+  if (!source.header || !best?.headers.some(isMapped)) refuseJson(block.texts[0] ?? '', path);
   if (best === undefined) {
     const what = source.header ? 'header' : 'first row';
     const lower = findLowerHeader(block, source.delimiter);

@@ -2,10 +2,9 @@ import { type Options, parse } from 'csv-parse/sync';
 import { RosterError } from '../../errors.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
 
-/** A record with quotes before its parsing; `text` lacks the padding of `original`. */
+/** A record with quotes before its parsing. */
 interface QuotedRecord extends Pick<TableRecord, 'line' | 'file' | 'fault'> {
   text: string;
-  original: string;
 }
 
 /**
@@ -90,13 +89,12 @@ export function createRecordSplitter(
         at += 1;
         continue;
       }
-      const { lineCount, fieldCount, isPadded } = measure;
-      const original = joinLines(block, at, lineCount);
+      const { lineCount, fieldCount } = measure;
+      const text = joinLines(block, at, lineCount);
       const isSound = fieldCount === fieldsPerRecord;
-      count(original, line, isSound);
+      count(text, line, isSound);
       tally.continuations += lineCount - 1;
-      const text = isPadded ? dropPadding(original, delimiter) : original;
-      found.push({ line, file, fault: isSound ? null : 'wrong_column_count', text, original });
+      found.push({ line, file, fault: isSound ? null : 'wrong_column_count', text });
       at += lineCount;
     }
     return { records: parseQuoted(found, delimiter), rest: null };
@@ -133,10 +131,10 @@ function parseQuoted(found: readonly (TableRecord | QuotedRecord)[], delimiter: 
   const parsed = parseRecords(texts, delimiter).values();
   return found.map((each): TableRecord => {
     if (!('text' in each)) return each;
-    const { line, file, fault, original } = each;
+    const { line, file, fault, text } = each;
     const fields = parsed.next().value;
     if (fields) return { line, file, fields, fault };
-    return { line, file, fields: original.split(delimiter), fault: 'malformed_csv' };
+    return { line, file, fields: text.split(delimiter), fault: 'malformed_csv' };
   });
 }
 
@@ -242,7 +240,7 @@ const maxRecordLines = 10_000;
 
 /** `malformed`: the first line is, and the next one begins another record. `undecided`: lines that are not read yet decide. */
 type RecordMeasure =
-  | { kind: 'record'; lineCount: number; fieldCount: number; isPadded: boolean }
+  | { kind: 'record'; lineCount: number; fieldCount: number }
   | { kind: 'malformed' }
   | { kind: 'undecided' };
 
@@ -309,9 +307,8 @@ export function readFirstRecord(
 ): { lineCount: number; fields: readonly string[] } | null {
   const measure = measureFirstRecord(block.texts, block.isLast, delimiter);
   if (measure.kind !== 'record') return null;
-  const { lineCount, isPadded } = measure;
-  const text = joinLines(block, 0, lineCount);
-  const [fields] = parseRecords([isPadded ? dropPadding(text, delimiter) : text], delimiter);
+  const { lineCount } = measure;
+  const [fields] = parseRecords([joinLines(block, 0, lineCount)], delimiter);
   return fields === null || fields === undefined ? null : { lineCount, fields };
 }
 
@@ -330,8 +327,8 @@ function measureFirstRecord(lines: readonly string[], isLast: boolean, delimiter
   return malformed;
 }
 
-function toMeasure(lineCount: number, { fieldCount, isPadded }: QuoteScan): RecordMeasure {
-  return { kind: 'record', lineCount, fieldCount, isPadded };
+function toMeasure(lineCount: number, { fieldCount }: QuoteScan): RecordMeasure {
+  return { kind: 'record', lineCount, fieldCount };
 }
 
 function isWholeRow(text: string, shape: RecordShape): boolean {
@@ -390,8 +387,6 @@ interface QuoteScan {
   fieldCount: number;
   /** Index in the last line after the quote that is still open. */
   openedAt: number;
-  /** Whether there are spaces between a quote and its delimiter. */
-  isPadded: boolean;
 }
 
 const quote = '"';
@@ -404,7 +399,6 @@ const quote = '"';
 function scanQuotes(text: string, delimiter: string, from: QuoteScan | null): QuoteScan {
   let fieldCount = from?.fieldCount ?? 1;
   let isOpen = from?.state === 'open';
-  let isPadded = from?.isPadded ?? false;
   let openedAt = 0;
   for (let at = 0; ; ) {
     if (!isOpen) {
@@ -412,48 +406,25 @@ function scanQuotes(text: string, delimiter: string, from: QuoteScan | null): Qu
       if (text[opening] !== quote) {
         const end = text.indexOf(delimiter, at);
         const stray = text.indexOf(quote, at);
-        if (stray >= 0 && (end < 0 || stray < end)) return { state: 'malformed', fieldCount, openedAt, isPadded };
-        if (end < 0) return { state: 'closed', fieldCount, openedAt, isPadded };
+        if (stray >= 0 && (end < 0 || stray < end)) return { state: 'malformed', fieldCount, openedAt };
+        if (end < 0) return { state: 'closed', fieldCount, openedAt };
         fieldCount += 1;
         at = end + delimiter.length;
         continue;
       }
-      if (opening > at) isPadded = true;
       isOpen = true;
       openedAt = opening + 1;
       at = openedAt;
     }
     const closing = findClosingQuote(text, at);
-    if (closing < 0) return { state: 'open', fieldCount, openedAt, isPadded };
+    if (closing < 0) return { state: 'open', fieldCount, openedAt };
     isOpen = false;
     const behind = skipSpaces(text, closing + 1);
-    if (behind > closing + 1) isPadded = true;
-    if (behind >= text.length) return { state: 'closed', fieldCount, openedAt, isPadded };
-    if (!text.startsWith(delimiter, behind)) return { state: 'malformed', fieldCount, openedAt, isPadded };
+    if (behind >= text.length) return { state: 'closed', fieldCount, openedAt };
+    if (!text.startsWith(delimiter, behind)) return { state: 'malformed', fieldCount, openedAt };
     fieldCount += 1;
     at = behind + delimiter.length;
   }
-}
-
-/** Removes the spaces between quotes and delimiters of a valid record. */
-function dropPadding(text: string, delimiter: string): string {
-  const fields: string[] = [];
-  for (let at = 0; ; ) {
-    const opening = skipSpaces(text, at);
-    if (text[opening] === quote) {
-      const closing = findClosingQuote(text, opening + 1);
-      fields.push(text.slice(opening, closing + 1));
-      at = skipSpaces(text, closing + 1);
-      if (at >= text.length) break;
-    } else {
-      const end = text.indexOf(delimiter, at);
-      fields.push(end < 0 ? text.slice(at) : text.slice(at, end));
-      if (end < 0) break;
-      at = end;
-    }
-    at += delimiter.length;
-  }
-  return fields.join(delimiter);
 }
 
 function skipSpaces(text: string, from: number): number {
@@ -476,14 +447,16 @@ function parseRecords(texts: readonly string[], delimiter: string): (readonly st
   const together = tryParse(texts.join('\n'), delimiter);
   if (together?.length === texts.length) return together;
   return texts.map((text) => {
-    const alone = tryParse(text, delimiter);
+    // Trimmed, a record may have spaces between its quotes and delimiters.
+    const alone = tryParse(text, delimiter) ?? tryParse(text, delimiter, true);
     return alone?.length === 1 ? (alone[0] ?? null) : null;
   });
 }
 
-function tryParse(text: string, delimiter: string): string[][] | null {
+function tryParse(text: string, delimiter: string, isTrimmed = false): string[][] | null {
   const options: Options = {
     delimiter,
+    trim: isTrimmed,
     record_delimiter: '\n',
     relax_column_count: true,
     // In bytes; a UTF-16 unit is at most three bytes of UTF-8.

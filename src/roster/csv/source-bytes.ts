@@ -85,11 +85,16 @@ export const readCode = (error: unknown): string => readErrorCode(error) ?? 'unk
 
 /** Whether a path is a regular file that begins like a ZIP archive, as a workbook does. A missing file is reported when it is opened. */
 export async function isZipFile(path: string): Promise<boolean> {
-  if (path === standardInput || findOddFile(path) !== null) return false;
-  const file = await open(path).catch(() => null);
+  return path !== standardInput && (await readStart(path, zipBytes.length))?.toString('latin1') === zipBytes;
+}
+
+/** Reads the first bytes of a regular file; null for a path that is none or cannot be read: opening it as a roster reports that. */
+export async function readStart(path: string, length: number): Promise<Buffer | null> {
+  // Opening a pipe would wait for its writer, and closing it would end the writer.
+  const file = findOddFile(path) === null ? await open(path).catch(() => null) : null;
   try {
-    const found = await file?.read(Buffer.alloc(zipBytes.length), 0, zipBytes.length, 0).catch(() => undefined);
-    return found?.buffer.toString('latin1') === zipBytes;
+    const found = await file?.read(Buffer.alloc(length), 0, length, 0).catch(() => undefined);
+    return found === undefined ? null : found.buffer.subarray(0, found.bytesRead);
   } finally {
     await file?.close();
   }

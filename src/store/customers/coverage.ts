@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Bindings, openBindings, type Queryable } from '../database/database.js';
-import { rawSql } from '../database/statement.js';
+import { insertRows, type Queryable } from '../database/database.js';
+import { recordset, type Sql, sql } from '../database/statement.js';
 import { gapsSql, type PlanInput } from '../night/plan-sql.js';
 import { toSqlList } from '../row-shapes.js';
 
@@ -34,11 +34,9 @@ const uncoveredRow = z.object({
  * SQL: each customer in scope once (`covered`) at the moment of the input, on its account and with its screening frequencies: the status and
  * state of the customer, and why its last search failed.
  */
-function coveredCustomersSql({ bind }: Bindings, { rosterId, accountId, tiers }: PlanInput): string {
-  const roster = bind(rosterId, 'bigint');
-  const ends = tiers.map((one) => ({ name: one.tier, stale_at: one.staleBefore, moment: one.assessedAt }));
-  const isOnAccount = accountId === null ? 'is null' : `= ${bind(accountId, 'bigint')}`;
-  return `
+function coveredCustomersSql({ rosterId, accountId, tiers }: PlanInput): Sql {
+  const ends = tiers.map((one) => ({ name: one.tier, staleAt: one.staleBefore, moment: one.assessedAt }));
+  return sql`
   covered as (
     select standing.reference, standing.risk_tier as tier, state_by(standing.last_state, now.reason) as state, standing.as_of as screened_at,
       case
@@ -53,14 +51,14 @@ function coveredCustomersSql({ bind }: Bindings, { rosterId, accountId, tiers }:
         else now.reason
       end as failed_because
     from customer_standing standing
-    join jsonb_to_recordset(${bind(JSON.stringify(ends), 'text')}::jsonb) as tier (name text, stale_at timestamptz, moment timestamptz)
-      on tier.name = standing.risk_tier
+    join ${recordset(ends)} as tier (name text, stale_at timestamptz, moment timestamptz) on tier.name = standing.risk_tier
     cross join lateral (
       select reason_at(standing.reason, standing.as_of, standing.latest_at, tier.stale_at, tier.moment) as reason
     ) now
-    where standing.roster_id = ${roster} and standing.account_id ${isOnAccount} and standing.in_scope
+    where standing.roster_id = ${rosterId} and standing.account_id ${accountId === null ? sql`is null` : sql`= ${accountId}`}
+      and standing.in_scope
     union all
-    select reference, 'high', 'not_screened', null, 'never', reason from unaccepted_customer where roster_id = ${roster}
+    select reference, 'high', 'not_screened', null, 'never', reason from unaccepted_customer where roster_id = ${rosterId}
   )`;
 }
 
@@ -74,34 +72,35 @@ export async function readCoverage(database: Queryable, input: PlanInput, list =
 }
 
 function countCovered(database: Queryable, input: PlanInput): Promise<readonly CoverageGroup[]> {
-  const bindings = openBindings();
-  const sql = `with ${coveredCustomersSql(bindings, input)}
+  return database.query(
+    groupRow,
+    sql`with ${coveredCustomersSql(input)}
      select tier, status, state, failed_because, count(*) as customers, min(screened_at) as "oldestScreenedAt"
      from covered
-     group by tier, status, state, failed_because`;
-  return database.query(groupRow, sql, bindings.values);
+     group by tier, status, state, failed_because`,
+  );
 }
 
 function listUncovered(database: Queryable, input: PlanInput, limit: number) {
-  const bindings = openBindings();
-  const sql = `with ${coveredCustomersSql(bindings, input)}
+  return database.query(
+    uncoveredRow,
+    sql`with ${coveredCustomersSql(input)}
      select reference, tier, status, screened_at as "lastScreenedAt", failed_because
      from covered
      where status <> 'valid'
      order by array_position(array[${toSqlList(statuses)}], status), array_position(array[${toSqlList(tier.options)}], tier),
        screened_at nulls first, reference collate "C"
-     limit ${bindings.bind(limit, 'bigint')}`;
-  return database.query(uncoveredRow, sql, bindings.values);
+     limit ${limit}`,
+  );
 }
 
 /** The rosters of an organisation that were ever imported, by name. */
 export async function readImportedRosters(database: Queryable, organisationId: number) {
   return database.query(
     z.object({ rosterId: z.number(), roster: z.string() }),
-    `select roster_id, name as roster from roster
-     where organisation_id = $1 and exists (select from roster_import where roster_import.roster_id = roster.roster_id)
+    sql`select roster_id, name as roster from roster
+     where organisation_id = ${organisationId} and exists (select from roster_import where roster_import.roster_id = roster.roster_id)
      order by name collate "C"`,
-    [organisationId],
   );
 }
 
@@ -125,25 +124,25 @@ const openGapRow = z.object({
   rows: z.number().nullable(),
 });
 
-/** SQL: the gaps of roster $1, each with whether an exception is valid for it on the day of $2. */
-const eachGapSql = `
+/** SQL: the gaps of a roster, each with whether an exception is valid for it at a moment. */
+const eachGapSql = (rosterId: number, now: Date): Sql => sql`
   select gap.reason, gap.reference, null::integer as rows, exists (
     select from acceptance accepted
-    where accepted.roster_id = $1 and accepted.reference = gap.reference and accepted.gap = gap.reason
-      and accepted.until >= ($2::timestamptz at time zone 'UTC')::date
+    where accepted.roster_id = ${rosterId} and accepted.reference = gap.reference and accepted.gap = gap.reason
+      and accepted.until >= (${now}::timestamptz at time zone 'UTC')::date
   ) as is_accepted
-  from (${gapsSql(rawSql('$1'))}) gap
+  from (${gapsSql(rosterId)}) gap
   union all
   -- A partial roster (delta) corrects no row of the last full one.
   select 'unreadable_id', null, unreadable.rows, exists (
     select from acceptance accepted
-    where accepted.roster_id = $1 and accepted.gap = 'unreadable_id' and accepted.rows >= unreadable.rows
-      and accepted.until >= ($2::timestamptz at time zone 'UTC')::date
+    where accepted.roster_id = ${rosterId} and accepted.gap = 'unreadable_id' and accepted.rows >= unreadable.rows
+      and accepted.until >= (${now}::timestamptz at time zone 'UTC')::date
   )
   from (
     select sum(unreadable_ids)::integer as rows from roster_import
-    where roster_id = $1 and import_id >= coalesce((
-      select max(import_id) from roster_import where roster_id = $1 and not is_delta
+    where roster_id = ${rosterId} and import_id >= coalesce((
+      select max(import_id) from roster_import where roster_id = ${rosterId} and not is_delta
     ), 0)
   ) unreadable
   where unreadable.rows > 0`;
@@ -152,10 +151,9 @@ const eachGapSql = `
 export async function readCoverageGaps(database: Queryable, rosterId: number, now: Date) {
   return database.query(
     gapRow,
-    `select reason, sum(coalesce(rows, 1))::integer as count,
+    sql`select reason, sum(coalesce(rows, 1))::integer as count,
        coalesce(sum(coalesce(rows, 1)) filter (where is_accepted), 0)::integer as accepted
-     from (${eachGapSql}) gap group by reason order by reason`,
-    [rosterId, now],
+     from (${eachGapSql(rosterId, now)}) gap group by reason order by reason`,
   );
 }
 
@@ -173,22 +171,17 @@ export async function saveCoverageExceptions(
   customers: readonly string[] | null,
   exception: { until: string; acceptedBy: string; isAttested: boolean; because: string; acceptedAt: Date },
 ) {
-  const { until, acceptedBy, isAttested, because, acceptedAt } = exception;
+  const { because: reason, ...said } = exception;
   const open = await transaction.query(
     openGapRow,
-    `select reason, reference, rows from (${eachGapSql}) gap where not is_accepted
+    sql`select reason, reference, rows from (${eachGapSql(rosterId, exception.acceptedAt)}) gap where not is_accepted
      order by reference collate "C" nulls last, reason`,
-    [rosterId, acceptedAt],
   );
   const unknown = (customers ?? []).filter((customer) => !open.some(({ reference }) => reference === customer));
   const accepted = open.filter(({ reference }) => customers === null || customers.some((one) => one === reference));
-  if (unknown.length === 0 && accepted.length > 0) {
-    await transaction.execute(
-      `insert into acceptance (kind, roster_id, gap, reference, rows, until, accepted_by, is_attested, reason, accepted_at)
-       select 'gap', $1::bigint, reason, reference, rows, $3::date, $4, $5, $6, $7
-       from jsonb_to_recordset($2::text::jsonb) as gap (reason text, reference text, rows integer)`,
-      [rosterId, JSON.stringify(accepted), until, acceptedBy, isAttested, because, acceptedAt],
-    );
+  if (unknown.length === 0) {
+    const rows = accepted.map(({ reason: gap, ...of }) => ({ kind: 'gap', rosterId, gap, ...of, reason, ...said }));
+    await insertRows(transaction, 'acceptance', rows);
   }
   return { accepted, unknown };
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { runModes, worstTopics } from '../../vocabulary.js';
 import { type Database, type Queryable, readColumn, readValue } from '../database/database.js';
-import { sql } from '../database/statement.js';
+import { type Sql, sql } from '../database/statement.js';
+import { stateAtSql } from '../row-shapes.js';
 
 const statusRow = z.object({
   roster: z.string(),
@@ -68,24 +69,15 @@ export function readCustomerStatuses(
  */
 export async function judgeCustomers(
   transaction: Queryable,
-  {
-    rosterId,
-    accountId,
-    customerIds,
-  }: {
-    rosterId: number | null;
-    accountId: number | null;
-    /** Only these customers; null for all. */
-    customerIds: readonly number[] | null;
-  },
+  /** Null for all rosters, accounts or customers. */
+  of: { rosterId: number | null; accountId: number | null; customerIds: readonly number[] | null },
   { withNew, now }: { withNew: boolean; now: Date },
 ): Promise<void> {
   await transaction.execute(
-    `select judge_customers(roster_id, account_id, $3::bigint[], $4, $5)
+    sql`select judge_customers(roster_id, account_id, ${of.customerIds}::bigint[], ${withNew}, ${now})
      from roster_account
-     where roster_id = coalesce($1, roster_id) and account_id = coalesce($2, account_id)
+     where roster_id = coalesce(${of.rosterId}, roster_id) and account_id = coalesce(${of.accountId}, account_id)
      order by roster_id, account_id`,
-    [rosterId, accountId, customerIds && [...customerIds], withNew, now],
   );
 }
 
@@ -93,12 +85,8 @@ export async function judgeCustomers(
 const mostSingly = 5_000;
 
 /** The customers that a statement finds, or null (all customers) when they are too many to judge them one by one. */
-async function findCustomers(
-  transaction: Queryable,
-  sql: string,
-  values: readonly unknown[],
-): Promise<readonly number[] | null> {
-  const found = await readColumn(transaction, z.number(), `${sql} limit ${mostSingly + 1}`, values);
+async function findCustomers(transaction: Queryable, statement: Sql): Promise<readonly number[] | null> {
+  const found = await readColumn(transaction, z.number(), sql`${statement} limit ${mostSingly + 1}`);
   return found.length > mostSingly ? null : found;
 }
 
@@ -110,13 +98,12 @@ export async function judgeImported(
 ): Promise<void> {
   const customerIds = await findCustomers(
     transaction,
-    `select customer_id from roster_import join customer_version using (import_id) join customer_state using (customer_id)
-       where roster_import.run_id = $1
-     union select customer_id from roster_import join roster_standing using (import_id) where roster_import.run_id = $1
-     union select customer_id from customer where roster_id = $2 and unreadable_party_since is not null
+    sql`select customer_id from roster_import join customer_version using (import_id) join customer_state using (customer_id)
+       where roster_import.run_id = ${runId}
+     union select customer_id from roster_import join roster_standing using (import_id) where roster_import.run_id = ${runId}
+     union select customer_id from customer where roster_id = ${rosterId} and unreadable_party_since is not null
      union select customer_id from customer join customer_state state using (customer_id)
-       where customer.roster_id = $2 and state.reason = 'related_party_unreadable'`,
-    [runId, rosterId],
+       where customer.roster_id = ${rosterId} and state.reason = 'related_party_unreadable'`,
   );
   await judgeCustomers(transaction, { rosterId, accountId: null, customerIds }, { withNew: false, now });
 }
@@ -129,13 +116,10 @@ export async function judgeExpired(
 ): Promise<void> {
   const customerIds = await findCustomers(
     transaction,
-    `select standing.customer_id
+    sql`select standing.customer_id
      from customer_standing standing
      join roster_account planned on planned.roster_id = standing.roster_id and planned.account_id = standing.account_id
-     where standing.roster_id = $1 and standing.account_id = $2 and standing.recorded_state <> state_by(standing.last_state, reason_at(
-       standing.reason, standing.as_of, standing.latest_at, $3::timestamptz - to_validity(to_cadence(planned.hours, standing.risk_tier)), $3::timestamptz
-     ))`,
-    [rosterId, accountId, now],
+     where standing.roster_id = ${rosterId} and standing.account_id = ${accountId} and standing.recorded_state <> ${stateAtSql('planned', now)}`,
   );
   await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: false, now });
 }
@@ -143,7 +127,7 @@ export async function judgeExpired(
 /** Notes why a run has no valid answer for customers of its plan. A failure stays until they are searched for again. */
 export async function noteUnanswered(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute(
-    `update customer_state state
+    sql`update customer_state state
      set because = found.because, because_run_id = case when found.because is not null then found.run_id end, has_failed = found.has_failed
      from (
        select screening.run_id, run.account_id, party.customer_id, bool_or(screening.outcome = 'failed') as has_failed,
@@ -155,7 +139,7 @@ export async function noteUnanswered(transaction: Queryable, runId: number): Pro
        from screening
        join run on run.run_id = screening.run_id
        join party on party.party_id = screening.party_id
-       where screening.run_id = $1
+       where screening.run_id = ${runId}
        group by screening.run_id, run.account_id, party.customer_id
      ) found
      where state.account_id = found.account_id and state.customer_id = found.customer_id
@@ -164,7 +148,6 @@ export async function noteUnanswered(transaction: Queryable, runId: number): Pro
        )
        and coalesce(state.because_run_id <= found.run_id, true)
        and (found.has_failed or found.because is null or not state.has_failed)`,
-    [runId],
   );
 }
 
@@ -173,8 +156,7 @@ export function readPlannedCustomers(transaction: Queryable, runId: number): Pro
   return readColumn(
     transaction,
     z.number(),
-    'select distinct party.customer_id from planned join party using (party_id) where planned.run_id = $1 order by 1',
-    [runId],
+    sql`select distinct party.customer_id from planned join party using (party_id) where planned.run_id = ${runId} order by 1`,
   );
 }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { runModes } from '../../vocabulary.js';
 import { type Queryable, readValue } from '../database/database.js';
-import { isOfSql } from '../organisations.js';
+import { json, sql } from '../database/statement.js';
+import { isOfOrganisation } from '../organisations.js';
+import { runIdSql } from '../runs.js';
 
 /**
  * The webhooks of an organisation from now on. In a transaction of its own, before the walk of `recordStateChanges`: whoever decides waits for
@@ -19,13 +21,12 @@ export async function saveWebhooks(
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   // An unchanged list is not locked: runs of other rosters would wait for this commit.
   await transaction.execute(
-    'update organisation set webhooks = $2::text::jsonb where organisation_id = $1 and webhooks <> $2::text::jsonb',
-    [organisationId, JSON.stringify(rows)],
+    sql`update organisation set webhooks = ${json(rows)} where organisation_id = ${organisationId} and webhooks <> ${json(rows)}`,
   );
-  await transaction.execute('delete from webhook_event where organisation_id = $1 and url <> all ($2::text[])', [
-    organisationId,
-    rows.map(({ url }) => url),
-  ]);
+  const urls = rows.map(({ url }) => url);
+  await transaction.execute(
+    sql`delete from webhook_event where organisation_id = ${organisationId} and url <> all (${urls})`,
+  );
 }
 
 const timeShape = z.coerce.date().nullable();
@@ -58,7 +59,7 @@ export function maySendWebhooks(database: Queryable): Promise<boolean> {
 }
 
 /** SQL: the change (`waiting`) is held until its run is accepted, or follows such a change of the same customer. */
-const isHeldSql = `exists (
+const isHeldSql = sql`exists (
   select from webhook_event held
   join customer_state_change kept on kept.change_id = held.change_id
   join customer_state_change own on own.change_id = waiting.change_id
@@ -70,13 +71,13 @@ const isHeldSql = `exists (
 export function takeWebhookEvents(transaction: Queryable, organisationId: number, limit: number) {
   return transaction.query(
     eventRow,
-    `with taken as (
-       delete from webhook_event where organisation_id = $1 and (url, change_id) in (
+    sql`with taken as (
+       delete from webhook_event where organisation_id = ${organisationId} and (url, change_id) in (
          select url, change_id from webhook_event waiting
-         where organisation_id = $1 and url = (
-           select url from webhook_event waiting where organisation_id = $1 and not ${isHeldSql} order by url, change_id limit 1
+         where organisation_id = ${organisationId} and url = (
+           select url from webhook_event waiting where organisation_id = ${organisationId} and not ${isHeldSql} order by url, change_id limit 1
          ) and not ${isHeldSql}
-         order by change_id limit $2 for update skip locked
+         order by change_id limit ${limit} for update skip locked
        )
        returning url, change_id
      )
@@ -84,7 +85,7 @@ export function takeWebhookEvents(transaction: Queryable, organisationId: number
          'sequence', change.change_id, 'roster', roster.name, 'reference', customer.reference,
          'from', change.from_state, 'to', change.to_state, 'reason', change.reason,
          'asOf', change.as_of, 'dueAt', change.due_at, 'expiresAt', change.expires_at,
-         'runId', to_char(run.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || run.kind || '-' || run.run_id,
+         'runId', ${runIdSql('run')},
          'mode', case when change.is_test then 'test' else 'live' end, 'changedAt', change.changed_at
        ) as change
      from taken
@@ -93,7 +94,6 @@ export function takeWebhookEvents(transaction: Queryable, organisationId: number
      join roster using (roster_id)
      left join run on run.run_id = change.run_id
      order by change.change_id`,
-    [organisationId, limit],
   );
 }
 
@@ -105,9 +105,9 @@ export async function postponeWebhook(
   until: Date,
 ): Promise<void> {
   await database.execute(
-    `update outbox set next_attempt_at = $3
-     where ${isOfSql('outbox')} and kind = 'webhook' and destination = $2 and state = 'queued' and next_attempt_at < $3 and claimed_by is null`,
-    [organisation, url, until],
+    sql`update outbox set next_attempt_at = ${until}
+     where ${isOfOrganisation('outbox', organisation)} and kind = 'webhook' and destination = ${url} and state = 'queued'
+       and next_attempt_at < ${until} and claimed_by is null`,
   );
 }
 
@@ -123,15 +123,14 @@ export async function makeWebhooksDue(
 ) {
   await database.execute(
     // At most now, in case a clock was ahead when they were queued.
-    `update outbox set state = 'queued', next_attempt_at = least(queued_at, $2::timestamptz),
-       give_up_at = case when outbox_id = any ($1::bigint[]) then greatest(give_up_at, $3::timestamptz) else give_up_at end
-     where kind = 'webhook' and organisation_id = $4 and (
-       outbox_id = any ($1::bigint[]) and state <> 'dropped'
+    sql`update outbox set state = 'queued', next_attempt_at = least(queued_at, ${now}::timestamptz),
+       give_up_at = case when outbox_id = any (${outboxIds}) then greatest(give_up_at, ${giveUpAt}::timestamptz) else give_up_at end
+     where kind = 'webhook' and organisation_id = ${organisationId} and (
+       outbox_id = any (${outboxIds}) and state <> 'dropped'
        or state = 'queued' and destination in (
-         select destination from outbox where outbox_id = any ($1::bigint[]) and organisation_id = $4
+         select destination from outbox where outbox_id = any (${outboxIds}) and organisation_id = ${organisationId}
        )
      )`,
-    [[...outboxIds], now, giveUpAt, organisationId],
   );
 }
 
@@ -140,8 +139,7 @@ export function countWaiting(database: Queryable, organisationId: number): Promi
   return readValue(
     database,
     z.number(),
-    `select (select count(*) from outbox where organisation_id = $1 and kind = 'webhook' and state = 'queued')
-       + (select count(*) from webhook_event where organisation_id = $1) as waiting`,
-    [organisationId],
+    sql`select (select count(*) from outbox where organisation_id = ${organisationId} and kind = 'webhook' and state = 'queued')
+       + (select count(*) from webhook_event where organisation_id = ${organisationId}) as waiting`,
   );
 }

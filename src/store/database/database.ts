@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { type ErrorContext, NightscreenError, StoreError } from '../../errors.js';
-import { describeStatement, insertInto, type Sql, type StatementParameters } from './statement.js';
+import { describeStatement, insertInto, type Sql, sql } from './statement.js';
 
-/** Runs single SQL statements, made by `sql` or as text with `$1`. */
+/** Runs single SQL statements, made by `sql`, or plain text where they have no parameters. */
 export interface Queryable {
   /** The rows with columns in camelCase, validated by `row`. Throws DatabaseError when the database refuses, StoreError for an invalid row. */
-  query<Row>(row: z.ZodType<Row>, statement: string | Sql, parameters?: readonly unknown[]): Promise<Row[]>;
+  query<Row>(row: z.ZodType<Row>, statement: string | Sql): Promise<Row[]>;
   /** The number of rows affected; throws DatabaseError when the database refuses. */
-  execute(statement: string | Sql, parameters?: readonly unknown[]): Promise<number>;
+  execute(statement: string | Sql): Promise<number>;
 }
 
 /** An open transaction; it refuses every call after its end. */
@@ -40,7 +40,7 @@ export async function takeWorkMemory(
   transaction: Queryable,
   size: '64MB' | '128MB',
 ): Promise<void> {
-  if (dialect === 'postgres') await transaction.execute("select set_config('work_mem', $1, true)", [size]);
+  if (dialect === 'postgres') await transaction.execute(sql`select set_config('work_mem', ${size}, true)`);
 }
 
 /** The facts of a refusal, without values of rows. */
@@ -163,50 +163,38 @@ function withoutValues(error: unknown, message: string): Error {
 }
 
 /** The first row of a statement; null without a row. */
-export async function findRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: StatementParameters) {
-  const [first] = await database.query(row, ...statement);
+export async function findRow<Row>(database: Queryable, row: z.ZodType<Row>, statement: string | Sql) {
+  const [first] = await database.query(row, statement);
   return first ?? null;
 }
 
 /** The values of a statement with one column. */
-export async function readColumn<Value>(
-  database: Queryable,
-  value: z.ZodType<Value>,
-  ...statement: StatementParameters
-) {
-  const rows = await database.query(z.record(z.string(), value), ...statement);
+export async function readColumn<Value>(database: Queryable, value: z.ZodType<Value>, statement: string | Sql) {
+  const rows = await database.query(z.record(z.string(), value), statement);
   return rows.flatMap((row) => Object.values(row));
 }
 
 /** The first value of a statement with one column; null without a row. */
-export async function findValue<Value>(
-  database: Queryable,
-  value: z.ZodType<Value>,
-  ...statement: StatementParameters
-) {
-  const [first] = await readColumn(database, value, ...statement);
+export async function findValue<Value>(database: Queryable, value: z.ZodType<Value>, statement: string | Sql) {
+  const [first] = await readColumn(database, value, statement);
   return first ?? null;
 }
 
 /** The value of a statement with one row and one column; throws StoreError `row_missing` without a row. */
-export async function readValue<Value>(
-  database: Queryable,
-  value: z.ZodType<Value>,
-  ...statement: StatementParameters
-) {
-  const [first] = await readColumn(database, value, ...statement);
-  if (first === undefined) throw toRowMissing(...statement);
+export async function readValue<Value>(database: Queryable, value: z.ZodType<Value>, statement: string | Sql) {
+  const [first] = await readColumn(database, value, statement);
+  if (first === undefined) throw toRowMissing(statement);
   return first;
 }
 
 /** The one row of a statement; throws StoreError `row_missing` without a row. */
-export async function readRow<Row>(database: Queryable, row: z.ZodType<Row>, ...statement: StatementParameters) {
-  const [first] = await database.query(row, ...statement);
-  if (first === undefined) throw toRowMissing(...statement);
+export async function readRow<Row>(database: Queryable, row: z.ZodType<Row>, statement: string | Sql) {
+  const [first] = await database.query(row, statement);
+  if (first === undefined) throw toRowMissing(statement);
   return first;
 }
 
-const toRowMissing = (...[statement]: StatementParameters): StoreError =>
+const toRowMissing = (statement: string | Sql): StoreError =>
   new StoreError('row_missing', `expected a row and found none: ${describeStatement(statement)}`);
 
 /** Writes as many rows as expected; throws StoreError `rows_missing` otherwise. */
@@ -358,25 +346,6 @@ export async function tryOut<T>(
     if (tried === undefined || error !== tried) throw error;
     return { isApplied: false, result: tried.result };
   }
-}
-
-/** Collects the parameters of a statement that is composed of parts. */
-export interface Bindings {
-  /** Adds a value and returns its placeholder, typed as `type`. */
-  bind(value: unknown, type: string): string;
-  readonly values: readonly unknown[];
-}
-
-/** Starts without parameters. */
-export function openBindings(): Bindings {
-  const values: unknown[] = [];
-  return {
-    values,
-    bind: (value, type) => {
-      values.push(value);
-      return `$${values.length}::${type}`;
-    },
-  };
 }
 
 /** No entry of the roster may be lost: throws StoreError unless all rows were written; `what` names them. */

@@ -16,7 +16,7 @@ import {
 } from './database.js';
 import { type FolderLock, type FolderWaitPolicy, lockFolder } from './folder-lock.js';
 import { requireOwnFolder } from './folder-ownership.js';
-import { type Sql, type StatementParameters, toStatement } from './statement.js';
+import { rawSql, type Sql, sql, toStatement } from './statement.js';
 import { columnParsers } from './values.js';
 
 type Init = NodeFS['init'];
@@ -233,13 +233,13 @@ export class EmbeddedDatabase implements Database {
     return new EmbeddedDatabase(engine, lock, files, isHurried);
   }
 
-  async query<Row>(row: z.ZodType<Row>, ...statement: StatementParameters): Promise<Row[]> {
-    const result = await this.#run(...statement);
+  async query<Row>(row: z.ZodType<Row>, statement: string | Sql): Promise<Row[]> {
+    const result = await this.#run(statement);
     return validateRows(row, result.rows);
   }
 
-  async execute(...statement: StatementParameters): Promise<number> {
-    const result = await this.#run(...statement);
+  async execute(statement: string | Sql): Promise<number> {
+    const result = await this.#run(statement);
     return result.rowCount ?? 0;
   }
 
@@ -280,8 +280,8 @@ export class EmbeddedDatabase implements Database {
     this.#cursors += 1;
     const name = `batches_${this.#cursors}`;
     // There is only one session: `with hold` keeps the rows after the statement's transaction, so other statements may run between batches.
-    const { text, values } = toStatement(statement);
-    await this.#run(`declare ${name} no scroll cursor with hold for ${text}`, values);
+    const rows = typeof statement === 'string' ? rawSql(statement) : statement;
+    await this.#run(sql`declare ${rawSql(name)} no scroll cursor with hold for ${rows}`);
     try {
       for (;;) {
         const batch = await this.#run(`fetch forward ${batchSize} from ${name}`);
@@ -350,10 +350,10 @@ export class EmbeddedDatabase implements Database {
     });
   }
 
-  async #run(...statement: StatementParameters): Promise<Results<Record<string, unknown>>> {
+  async #run(statement: string | Sql): Promise<Results<Record<string, unknown>>> {
     this.#scope.assertOutside();
     this.#assertHeld();
-    const { text, values } = toStatement(...statement);
+    const { text, values } = toStatement(statement);
     const result = await this.#guard(this.#engine.query<Record<string, unknown>>(text, values));
     await this.#checkpoint();
     return result;
@@ -361,13 +361,13 @@ export class EmbeddedDatabase implements Database {
 }
 
 function toTransaction(inner: PGliteTransaction, state: TransactionState): Transaction {
-  const run = async (...statement: StatementParameters) => {
-    const { text, values } = toStatement(...statement);
+  const run = async (statement: string | Sql) => {
+    const { text, values } = toStatement(statement);
     return state.run(() => inner.query<Record<string, unknown>>(text, values).catch(rethrow));
   };
   return {
-    query: async (row, ...statement) => validateRows(row, (await run(...statement)).rows),
-    execute: async (...statement) => (await run(...statement)).rowCount ?? 0,
+    query: async (row, statement) => validateRows(row, (await run(statement)).rows),
+    execute: async (statement) => (await run(statement)).rowCount ?? 0,
     runScript: async (sql) => {
       await state.run(() => inner.exec(sql).catch(rethrow));
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock.js';
 import { LeaseLostError, RunLockedError, StoreError } from '../../errors.js';
-import type { Database, Queryable } from './database.js';
+import { type Database, findRow, findValue, type Queryable } from './database.js';
 import { sql } from './statement.js';
 
 const pollMs = 250;
@@ -21,7 +21,6 @@ export type LeaseAnswer = { acquired: Lease } | { holder: LeaseHolder };
 /** The lease of a restore, which no process takes: the epochs of new leases start above its own. */
 export const restoredKey = 'restored';
 
-const epochRow = z.object({ epoch: z.number() });
 export const holderRow = z.object({
   owner: z.string(),
   epoch: z.number(),
@@ -57,8 +56,9 @@ export async function tryAcquireLease(
   const takeFrom = database.dialect === 'embedded' ? await findDeadEpoch(database, key) : (deadEpoch ?? null);
   // The lock on an expired row waits for the writes of its former holder. The first of several callers takes the row; the others then find
   // it unexpired and change nothing.
-  const [taken] = await database.query(
-    epochRow,
+  const epoch = await findValue(
+    database,
+    z.number(),
     sql`with dead as (
        select lease_key from lease
        where lease_key = ${key} and coalesce(epoch = ${takeFrom}::bigint, expires_at <= clock_timestamp())
@@ -78,9 +78,9 @@ export async function tryAcquireLease(
      where coalesce(held.epoch = ${takeFrom}::bigint, held.expires_at <= clock_timestamp()) and exists (select from dead)
      returning epoch`,
   );
-  if (!taken) return { holder: await readHolder(database, key) };
-  noteLive(database, key, taken.epoch, ttlMs);
-  return { acquired: { key, epoch: taken.epoch, owner } };
+  if (epoch === null) return { holder: await readHolder(database, key) };
+  noteLive(database, key, epoch, ttlMs);
+  return { acquired: { key, epoch, owner } };
 }
 
 interface LiveLease {
@@ -100,7 +100,7 @@ function noteLive(database: Pick<Database, 'dialect'>, key: string, epoch: numbe
 /** The epoch of a lease of the embedded database that may be taken, or of none. */
 async function findDeadEpoch(database: Queryable, key: string): Promise<number> {
   const holder = await findHolder(database, key);
-  if (holder === undefined) return noEpoch;
+  if (holder === null) return noEpoch;
   const live = liveLeases.get(database)?.get(key);
   const isLive = live?.epoch === holder.epoch && performance.now() < live.untilMs;
   return isLive ? noEpoch : holder.epoch;
@@ -108,17 +108,14 @@ async function findDeadEpoch(database: Queryable, key: string): Promise<number> 
 
 const noEpoch = 0;
 
-/** The present or last holder of a lease; undefined without one. */
-export async function findHolder(database: Queryable, key: string): Promise<LeaseHolder | undefined> {
-  const [holder] = await database.query(holderRow, sql`select ${holderSql} from lease where lease_key = ${key}`);
-  return holder;
-}
+/** The present or last holder of a lease; null without one. */
+export const findHolder = (database: Queryable, key: string): Promise<LeaseHolder | null> =>
+  findRow(database, holderRow, sql`select ${holderSql} from lease where lease_key = ${key}`);
 
 async function readHolder(database: Queryable, key: string): Promise<LeaseHolder> {
   const holder = await findHolder(database, key);
-  if (!holder)
-    throw new StoreError('lease_missing', `the row of lease ${key} was removed; its epochs must not be reused`);
-  return holder;
+  if (holder) return holder;
+  throw new StoreError('lease_missing', `the row of lease ${key} was removed; its epochs must not be reused`);
 }
 
 /** The kinds of work that exclude each other within an organisation. */
@@ -175,13 +172,13 @@ export async function releaseLease(database: Queryable, lease: Lease): Promise<v
  */
 export async function assertLease(transaction: Queryable, lease: Lease): Promise<void> {
   // The lock makes a takeover wait for the commit and does not block the own heartbeat.
-  const rows = await transaction.query(
-    epochRow,
+  const epoch = await findValue(
+    transaction,
+    z.number(),
     sql`select epoch from lease where lease_key = ${lease.key} and epoch = ${lease.epoch} and ${unreleasedSql} for key share`,
   );
-  if (rows.length === 0) {
-    throw new LeaseLostError(`lease ${lease.key} with epoch ${lease.epoch} is no longer ours, so nothing is written`);
-  }
+  if (epoch !== null) return;
+  throw new LeaseLostError(`lease ${lease.key} with epoch ${lease.epoch} is no longer ours, so nothing is written`);
 }
 
 const namedAfterMs = 1_000;
@@ -194,13 +191,7 @@ const namedAfterMs = 1_000;
 export async function waitForLease(
   database: Database,
   clock: Clock,
-  {
-    key,
-    owner,
-    ttlMs,
-    signal,
-    onWait,
-  }: {
+  lease: {
     key: string;
     owner: string;
     ttlMs: number;
@@ -208,6 +199,7 @@ export async function waitForLease(
     onWait?: (holder: LeaseHolder, atMostMs: number) => void;
   },
 ): Promise<Lease> {
+  const { key, owner, ttlMs, signal, onWait } = lease;
   const since = clock.elapsedMs();
   let first: LeaseHolder | undefined;
   let isNamed = false;

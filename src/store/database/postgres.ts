@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { InUse, isBusy, poolSize, Reconnecting, type ReconnectOptions } from './connections.js';
+import { isBusy, Reconnecting, type ReconnectOptions } from './connections.js';
 import {
   type Database,
   DatabaseError,
-  firstRow,
+  readValue,
   type Transaction,
   TransactionScope,
   TransactionState,
   toDatabaseError,
   validateRows,
 } from './database.js';
-import { rawSql, type Sql, type StatementParameters, sql, toStatement } from './statement.js';
+import { rawSql, type Sql, sql, toStatement } from './statement.js';
 import { columnParsers } from './values.js';
 
 // The parsers rely on these; a server, a database or a role may have other defaults. Idle cursors must not be ended. Views like ours look
@@ -31,6 +31,8 @@ const toSessionSettings = (statementTimeoutMs: number): string => `
 `;
 
 const idleLimitMs = 8_000;
+const poolSize = 4;
+const roomWaitMs = 100;
 
 // Without it a server notices a lost client only at its next answer, and keeps the statement and its locks until then (23.6 s measured). It
 // exists since Postgres 14, not on every system; a refusal is ignored.
@@ -44,8 +46,6 @@ export class PostgresDatabase implements Database {
   readonly #config: pg.ClientConfig;
   readonly #statementTimeoutMs: number;
   readonly #pool: pg.Pool;
-  readonly #inUse = new InUse();
-  readonly #taken = new Set<pg.ClientBase>();
   readonly #scope = new TransactionScope();
   readonly #reconnecting: Reconnecting;
   #closed: Promise<void> | undefined;
@@ -65,19 +65,15 @@ export class PostgresDatabase implements Database {
     // The next query replaces a broken idle connection; without these listeners it would end the process.
     this.#pool.on('error', ignore);
     this.#pool.on('connect', (client) => client.on('error', ignore));
-    this.#pool.on('release', (_error, client) => {
-      // Not one that the pool itself puts back, because it came up too late.
-      if (this.#taken.delete(client)) this.#inUse.give();
-    });
   }
 
-  async query<Row>(row: z.ZodType<Row>, ...statement: StatementParameters): Promise<Row[]> {
-    const result = await this.#runAlone((client) => runStatement(client, ...statement));
+  async query<Row>(row: z.ZodType<Row>, statement: string | Sql): Promise<Row[]> {
+    const result = await this.#runAlone((client) => runStatement(client, statement));
     return validateRows(row, result.rows);
   }
 
-  async execute(...statement: StatementParameters): Promise<number> {
-    const result = await this.#runAlone((client) => runStatement(client, ...statement));
+  async execute(statement: string | Sql): Promise<number> {
+    const result = await this.#runAlone((client) => runStatement(client, statement));
     return result.rowCount ?? 0;
   }
 
@@ -120,22 +116,16 @@ export class PostgresDatabase implements Database {
     return work(client).finally(() => release(client));
   }
 
+  /** Where the server has no room for one more connection, the work waits for those that are open. */
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
-      await this.#inUse.take();
       try {
-        const client = await this.#pool.connect();
-        this.#taken.add(client);
-        return client;
+        return await this.#pool.connect();
       } catch (error) {
         const failure = toDatabaseError(error);
-        const hasOthers = this.#taken.size > 0 || this.#pool.idleCount > 0;
-        const isShared = failure instanceof DatabaseError && failure.isWithoutRoom && hasOthers;
-        if (!isShared) {
-          this.#inUse.give();
-          throw failure;
-        }
-        this.#inUse.refuse();
+        const isWithoutRoom = failure instanceof DatabaseError && failure.isWithoutRoom;
+        if (!isWithoutRoom || this.#pool.totalCount === 0) throw failure;
+        await delay(roomWaitMs);
       }
     }
   }
@@ -230,8 +220,8 @@ export class PostgresDatabase implements Database {
     try {
       // With hold: a snapshot open for hours would prevent the whole database from reclaiming updated rows.
       await runScript(client, 'begin; set local idle_in_transaction_session_timeout = 0');
-      const { text, values } = toStatement(statement);
-      await runStatement(client, `declare batches no scroll cursor with hold for ${text}`, values);
+      const rows = typeof statement === 'string' ? rawSql(statement) : statement;
+      await runStatement(client, sql`declare batches no scroll cursor with hold for ${rows}`);
       await runScript(client, 'commit');
       for (;;) {
         const batch = await runStatement(client, `fetch forward ${batchSize} from batches`);
@@ -250,16 +240,15 @@ export class PostgresDatabase implements Database {
 }
 
 function toTransaction(client: pg.ClientBase, state: TransactionState, mark: () => void): Transaction {
-  const run = async (...statement: StatementParameters): ReturnType<typeof runStatement> => {
-    const running = state.run(() => runStatement(client, ...statement));
+  const run = async (statement: string | Sql): ReturnType<typeof runStatement> => {
+    const running = state.run(() => runStatement(client, statement));
     // Sent after the first statement that may write, so its answer arrives long before the end. A `set` of the isolation level must come first.
-    const [sql] = statement;
-    if (typeof sql !== 'string' || !/^\s*set\b/i.test(sql)) mark();
+    if (typeof statement !== 'string' || !/^\s*set\b/i.test(statement)) mark();
     return running;
   };
   return {
-    query: async (row, ...statement) => validateRows(row, (await run(...statement)).rows),
-    execute: async (...statement) => (await run(...statement)).rowCount ?? 0,
+    query: async (row, statement) => validateRows(row, (await run(statement)).rows),
+    execute: async (statement) => (await run(statement)).rowCount ?? 0,
     runScript: (sql) => state.run(() => runScript(client, sql)),
   };
 }
@@ -306,10 +295,10 @@ const columnTypes = { getTypeParser: (oid: number) => columnParsers[oid] ?? ((te
 
 async function runStatement(
   client: pg.ClientBase,
-  ...statement: StatementParameters
+  statement: string | Sql,
 ): Promise<pg.QueryResult<Record<string, unknown>>> {
   // The extended protocol even without parameters: it takes exactly one statement, as the embedded driver does.
-  const query = { ...toStatement(...statement), types: columnTypes, queryMode: 'extended' };
+  const query = { ...toStatement(statement), types: columnTypes, queryMode: 'extended' };
   return client.query<Record<string, unknown>>(query).catch(rethrow);
 }
 
@@ -422,6 +411,5 @@ export function describeServer(config: pg.ClientConfig): string {
 /** The database login of this session; null on the embedded database, which has one login only. */
 export async function findLogin(database: Database): Promise<string | null> {
   if (database.dialect === 'embedded') return null;
-  const rows = await database.query(z.object({ login: z.string() }), 'select session_user::text as login');
-  return firstRow(rows, 'session_user').login;
+  return readValue(database, z.string(), 'select session_user::text as login');
 }

@@ -1,8 +1,5 @@
 import { StoreError } from '../../errors.js';
-import { toParameters } from './values.js';
-
-/** What a statement takes as a parameter. JSON is passed by `json`; an array is sent as an array of the database. */
-type SqlValue = string | number | boolean | Date | Uint8Array | null | readonly (string | number | boolean | null)[];
+import { type SqlValue, toHex, toParameter } from './values.js';
 
 /**
  * A statement or a part of one, with its parameters. `sql` makes it, and `query`, `execute` and the functions that read take it:
@@ -63,10 +60,6 @@ export function sql(texts: readonly string[], ...parts: readonly (Sql | SqlValue
 /** SQL from a constant of the code, such as the name of a table or a closed set; never from a value. */
 export const rawSql = (text: string): Sql => new Sql([text]);
 
-/** The parts, one after another. */
-export const joinSql = (parts: readonly Sql[], separator = ', '): Sql =>
-  new Sql(parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));
-
 /** A value as jsonb. */
 export const json = (value: unknown): Sql => sql`${toJsonText(value)}::text::jsonb`;
 
@@ -112,19 +105,13 @@ const toColumns = (row: object): Readonly<Record<string, unknown>> =>
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Bytes have no form in JSON; a property without a value is a column without one. */
-function toJsonValue(value: unknown): unknown {
-  if (!(value instanceof Uint8Array)) return value ?? null;
-  return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`;
-}
-
-/** A statement for a driver; parameters only belong to text. */
-export type StatementParameters = [statement: string | Sql, parameters?: readonly unknown[]];
+const toJsonValue = (value: unknown): unknown => (value instanceof Uint8Array ? toHex(value) : (value ?? null));
 
 /** What a driver sends: the SQL, and the parameters as text. */
-export function toStatement(...[statement, parameters = []]: StatementParameters) {
-  if (typeof statement === 'string') return { text: statement, values: toParameters(parameters) };
-  return { text: statement.text, values: toParameters(statement.values) };
-}
+export const toStatement = (statement: string | Sql) =>
+  typeof statement === 'string'
+    ? { text: statement, values: [] }
+    : { text: statement.text, values: statement.values.map(toParameter) };
 
 /** The beginning of a statement on one line, for messages. */
 export const describeStatement = (statement: string | Sql): string =>

@@ -1,31 +1,32 @@
 import { StoreError } from '../../errors.js';
 
-/** The text forms of parameters for both drivers; throws StoreError for a value of an unsupported type. */
-export function toParameters(parameters: readonly unknown[]): (string | null)[] {
-  return parameters.map((parameter, index) => toParameter(parameter, index + 1));
+/** What a statement takes as a parameter. JSON is passed by `json`; an array is sent as an array of the database. */
+export type SqlValue =
+  | string
+  | number
+  | boolean
+  | Date
+  | Uint8Array
+  | null
+  | readonly (string | number | boolean | null)[];
+
+/** The text form of a parameter for both drivers; throws StoreError for an invalid date. */
+export function toParameter(value: SqlValue): string | null {
+  if (value === null) return null;
+  if (value instanceof Uint8Array) return toHex(value);
+  if (value instanceof Date) return toInstant(value);
+  return typeof value === 'object'
+    ? toArrayLiteral(value.map((element) => (element === null ? null : String(element))))
+    : String(value);
 }
 
-function toParameter(parameter: unknown, position: number): string | null {
-  if (parameter === null) return null;
-  if (Array.isArray(parameter)) {
-    return toArrayLiteral(parameter.map((element: unknown) => (element === null ? null : toText(element, position))));
-  }
-  return toText(parameter, position);
-}
+/** Bytes as the text form of Postgres. */
+export const toHex = (bytes: Uint8Array): string =>
+  `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
 
-function toText(value: unknown, position: number): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-  if (value instanceof Uint8Array) {
-    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`;
-  }
-  throw new StoreError('database_parameter', `parameter $${position} is ${describeType(value)}, which cannot be sent`);
-}
-
-function describeType(value: unknown): string {
-  if (value instanceof Date) return 'an invalid date';
-  return value === undefined ? 'undefined' : `a value of type ${typeof value}`;
+function toInstant(value: Date): string {
+  if (!Number.isNaN(value.getTime())) return value.toISOString();
+  throw new StoreError('database_parameter', 'a parameter is an invalid date, which cannot be sent');
 }
 
 /** The text form of a one-dimensional Postgres array; `null` becomes NULL. */

@@ -40,16 +40,10 @@ export async function saveDossierChanges(
   changes: readonly DossierChange[],
   seenAt: Date,
 ): Promise<void> {
-  if (changes.length === 0) return;
-  const rows = changes.map((change) => ({
-    runId,
-    dossierId: change.after?.id ?? change.before?.id,
-    kind: change.kind,
-    fields: change.fields,
-    before: change.before,
-    after: change.after,
-    seenAt,
-  }));
+  const rows = changes.map(({ kind, fields, before, after }) => {
+    const dossierId = after?.id ?? before?.id;
+    return { runId, dossierId, kind, fields, before, after, seenAt };
+  });
   await insertRows(transaction, 'dossier_change', rows);
 }
 
@@ -119,25 +113,15 @@ export async function countLost(database: Queryable, accountId: number, isListed
 }
 
 /**
- * Marks the dossiers that a proven sweep has not listed as gone or, for a held sweep (`heldRunId`), as missing; listed ones are no longer
+ * Marks the dossiers that a proven sweep has not listed as gone or, for one that is held because too many are missing (`heldRunId`), as missing; listed ones are no longer
  * missing. Writes in pages, each by `write`, so that transactions stay small; `write` gets the last snapshots of the gone ones.
  */
 export async function markUnlisted(
   database: Queryable,
-  {
-    accountId,
-    isListed,
-    heldRunId,
-    now,
-  }: {
-    accountId: number;
-    isListed: (id: string) => boolean;
-    /** The sweep, where too many dossiers are missing. */
-    heldRunId: number | null;
-    now: Date;
-  },
+  sweep: { accountId: number; isListed: (id: string) => boolean; heldRunId: number | null; now: Date },
   write: (work: (transaction: Queryable) => Promise<readonly DossierSnapshot[]>) => Promise<void>,
 ): Promise<void> {
+  const { accountId, isListed, heldRunId, now } = sweep;
   for await (const page of readPresent(database, accountId)) {
     const unlisted = page.filter(({ id }) => !isListed(id)).map(({ id }) => id);
     const isBack = page.filter(({ id, wasMissing }) => wasMissing && isListed(id)).map(({ id }) => id);
@@ -309,12 +293,13 @@ export async function dropSweptPages(transaction: Queryable, runId: number): Pro
   await transaction.execute(sql`delete from swept_page where run_id = ${runId}`);
 }
 
+const recordIdRow = z.object({
+  dossierId: z.string(),
+  kind: z.enum(['dossier', 'entity', 'decision']),
+  id: z.string(),
+});
 /** A record to look up: a dossier, or an applicant or a decision that the dossier names. */
-export interface DossierRecordId {
-  dossierId: string;
-  kind: 'dossier' | 'entity' | 'decision';
-  id: string;
-}
+export type DossierRecordId = z.infer<typeof recordIdRow>;
 
 // A dossier is due if a sweep has found it changed since its look-up; a named record is due once its dossier is fetched.
 const toAskSql = (accountId: number): Sql => sql`
@@ -338,7 +323,7 @@ export async function listRecordsToAsk(
   const askedSql = sql`select count(*)::integer as asked from dossier_record where run_id = ${runId}`;
   const left = Math.max(0, most - (await readValue(database, z.number(), askedSql)));
   const due = await database.query(
-    z.object({ dossierId: z.string(), kind: z.enum(['dossier', 'entity', 'decision']), id: z.string() }),
+    recordIdRow,
     sql`select dossier_id, kind, record_id as id from (${toAskSql(accountId)}) as due
      order by changed_by_run_id desc, kind = 'dossier', dossier_id, record_id limit ${left}`,
   );
@@ -374,15 +359,9 @@ export async function saveDossierRecord(
       },
 ): Promise<void> {
   const { accountId, dossierId, kind, askedAt } = asked;
+  const key = ['account_id', 'dossier_id', 'kind', 'record_id'];
   const save = (found: object) =>
-    transaction.execute(
-      replaceInto('dossier_record', { ...asked, recordId, ...found }, [
-        'account_id',
-        'dossier_id',
-        'kind',
-        'record_id',
-      ]),
-    );
+    transaction.execute(replaceInto('dossier_record', { ...asked, recordId, ...found }, key));
   if ('reason' in record) {
     await save(record);
     return;

@@ -5,7 +5,7 @@ import { matchSchema } from '../../vocabulary/facts.js';
 import { type HitFamily, hitFamilies } from '../../vocabulary.js';
 import { insertRows, type Queryable, readValue } from '../database/database.js';
 import { json, type Sql, sql } from '../database/statement.js';
-import { hiddenMatchesSql, storedMatchesSql } from '../row-shapes.js';
+import { hiddenMatchesSql, stateAtSql, storedMatchesSql } from '../row-shapes.js';
 
 interface AnsweredRun {
   runId: number;
@@ -145,9 +145,7 @@ async function countStates(transaction: Queryable, rosterId: number, now: Date):
     z.object({ state: z.string(), customers: z.number() }),
     sql`select state, count(*)::integer as customers
      from (
-       select state_by(standing.last_state, reason_at(
-         standing.reason, standing.as_of, standing.latest_at, ${now}::timestamptz - to_validity(to_cadence(shown.hours, standing.risk_tier)), ${now}::timestamptz
-       )) as state
+       select ${stateAtSql('shown', now)} as state
        from shown_account shown
        join customer_standing standing
          on standing.roster_id = shown.roster_id and standing.account_id is not distinct from shown.account_id

@@ -7,7 +7,8 @@ import {
   stateCountsSchema,
 } from '../../vocabulary/facts.js';
 import { type CustomerState, customerStates, type ListableOutcome } from '../../vocabulary.js';
-import { firstRow, type Queryable, readValue } from '../database/database.js';
+import { findRow, type Queryable, readRow, readValue } from '../database/database.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
 import { toSqlList } from '../row-shapes.js';
 import { readMatchSets } from './responses.js';
 import { type AnswerFindings, readAnswerFindings } from './run-health.js';
@@ -82,12 +83,12 @@ export async function computeRunSums(
 }
 
 /** SQL: the number of customers by name, in the order of the names. */
-const tallySql = (name: string, where: string): string => `
+const tallySql = (name: Sql, where: Sql): Sql => sql`
   (select coalesce(json_object_agg(name, count order by name), '{}')
    from (select ${name} as name, count(*) as count from customer where ${where} group by ${name}) tally)`;
 
 /** SQL: the states of a customer, best first (DESIGN: The one rule); the last one of its parties counts. */
-const customerStatesSql = `array[${toSqlList(customerStates)}]`;
+const customerStatesSql = sql`array[${toSqlList(customerStates)}]`;
 const toPlace = (state: CustomerState): number => customerStates.indexOf(state) + 1;
 
 /** SQL: a state and its number of customers, those without an accepted record included. */
@@ -97,10 +98,10 @@ const toStateCount = (state: CustomerState): string => {
 };
 
 /**
- * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run ($1), of those of its parties that meet a condition, and
+ * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run, of those of its parties that meet a condition, and
  * whether one of them has no answer that counts.
  */
-const worstStatesSql = (condition: string): string => `
+const worstStatesSql = (runId: number, condition: Sql): Sql => sql`
   select party.customer_id, bool_or(party.answer_state is null) as has_none,
     max(array_position(${customerStatesSql}, case
       when party.is_true_match then 'true_match'
@@ -108,42 +109,41 @@ const worstStatesSql = (condition: string): string => `
       else party.answer_state
     end)) as worst
   from run join party_standing party on party.roster_id = run.roster_id and party.account_id = run.account_id
-  where run.run_id = $1 and ${condition} and party.party_id in (select party_id from own)
+  where run.run_id = ${runId} and ${condition} and party.party_id in (select party_id from own)
   group by party.customer_id`;
 
-/** SQL: the customers of the roster of a run ($1) whose answers make nobody clear: with an unreadable related party, or a doubtful name. */
-const unreadableSql = `
-  select customer_id from customer join run using (roster_id) where run_id = $1 and unreadable_party_since is not null
+/** SQL: the customers of the roster of a run whose answers make nobody clear: with an unreadable related party, or a doubtful name. */
+const unreadableSql = (runId: number): Sql => sql`
+  select customer_id from customer join run using (roster_id) where run_id = ${runId} and unreadable_party_since is not null
   union
   select customer_id from customer_version latest
   join customer using (customer_id, version)
   join run using (roster_id)
-  where run_id = $1 and latest.has_doubtful_name`;
+  where run_id = ${runId} and latest.has_doubtful_name`;
 
 /** SQL: the same by the states that this transaction has judged; customers who are offboarded meanwhile have none. */
-const judgedStatesSql = `
+const judgedStatesSql = (runId: number): Sql => sql`
   select own.customer_id, case when state.customer_id is null then judged.has_none else state.reason is not distinct from 'never' end as has_none,
     coalesce(array_position(${customerStatesSql}, state.last_state), judged.worst) as worst
   from (select distinct customer_id from own) own
-  join run on run.run_id = $1
+  join run on run.run_id = ${runId}
   left join customer_state state on state.account_id = run.account_id and state.customer_id = own.customer_id
-  left join lateral (${worstStatesSql('state.customer_id is null and party.customer_id = own.customer_id')}) judged on true`;
+  left join lateral (
+    ${worstStatesSql(runId, sql`state.customer_id is null and party.customer_id = own.customer_id`)}
+  ) judged on true`;
 
 /** Counts each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
-async function sumCustomers(
-  database: Queryable,
-  runId: number,
-  isJudged: boolean,
-): Promise<z.infer<typeof customersRow>> {
-  const rows = await database.query(
+function sumCustomers(database: Queryable, runId: number, isJudged: boolean): Promise<z.infer<typeof customersRow>> {
+  return readRow(
+    database,
     customersRow,
-    `with own as materialized (
+    sql`with own as materialized (
        select party.party_id, party.customer_id, party.is_current, party.ordinal, screening.request_id, screening.outcome, screening.outcome_reason,
          screening.wave is not null and not screening.is_reused as is_searched,
          screening.outcome in ('screened', 'reused') or coalesce(screening.outcome_reason = 'not_due', false) as is_valid
        from screening
        join party using (party_id)
-       where screening.run_id = $1
+       where screening.run_id = ${runId}
      ),
      customer as materialized (
        select own.customer_id, bool_or(outcome <> 'skipped') as is_planned,
@@ -156,24 +156,24 @@ async function sumCustomers(
            min(outcome_reason) filter (where outcome = 'skipped')
          ) as skipped_because,
          -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
-         greatest(coalesce(min(standing.worst), ${toPlace('clear')}), case
+         greatest(coalesce(min(standing.worst), ${toPlace('clear')}::integer), case
            when bool_or(is_current and (not is_valid or standing.has_none is not false)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
-             then ${toPlace('not_screened')}
+             then ${toPlace('not_screened')}::integer
          end) as worst,
          -- Without an accepted row, with an unreadable related party, or with a doubtful name.
          bool_or(unreadable.customer_id is not null) or min(ordinal) > 0 as is_unreadable
        from own
-       left join (${isJudged ? judgedStatesSql : worstStatesSql('true')}) standing on standing.customer_id = own.customer_id
-       left join (${unreadableSql}) unreadable on unreadable.customer_id = own.customer_id
+       left join (${isJudged ? judgedStatesSql(runId) : worstStatesSql(runId, sql`true`)}) standing on standing.customer_id = own.customer_id
+       left join (${unreadableSql(runId)}) unreadable on unreadable.customer_id = own.customer_id
        group by own.customer_id
      )
      , unaccepted as materialized (
        select coalesce(run.unaccepted, '{}') as by_reason,
          (select coalesce(sum(ids::integer), 0) from jsonb_each_text(coalesce(run.unaccepted, '{}')) reason (name, ids)) as ids
-       from run where run_id = $1
+       from run where run_id = ${runId}
      )
      select jsonb_build_object(
-         'inScope', coalesce((select in_scope from run where run_id = $1), 0),
+         'inScope', coalesce((select in_scope from run where run_id = ${runId}), 0),
          'planned', count(*) filter (where is_planned),
          'skipped', count(*) filter (where not is_planned) + max(unaccepted.ids),
          'failed', count(*) filter (where has_failed),
@@ -181,22 +181,20 @@ async function sumCustomers(
          'reused', count(*) filter (where is_planned and is_reused),
          'screened', count(*) filter (where is_planned and is_answered and not is_reused)
        ) as sums,
-       jsonb_build_object(${customerStates.map(toStateCount).join(', ')}) as states,
+       jsonb_build_object(${rawSql(customerStates.map(toStateCount).join(', '))}) as states,
        (count(*) filter (where is_unreadable and is_answered and worst = ${toPlace('not_screened')}))::integer as "unreadableParties",
        (select count(distinct request_id)::integer from own where is_searched) as searches,
-       ${tallySql('failed_because', 'has_failed')} as "failedBecause",
-       to_json(${tallySql('skipped_because', 'not is_planned')}::jsonb || (select by_reason from unaccepted)) as "skippedBecause"
+       ${tallySql(sql`failed_because`, sql`has_failed`)} as "failedBecause",
+       to_json(${tallySql(sql`skipped_because`, sql`not is_planned`)}::jsonb || (select by_reason from unaccepted)) as "skippedBecause"
      from unaccepted left join customer on true`,
-    [runId],
   );
-  return firstRow(rows, 'screening');
 }
 
 async function readImportedRows(database: Queryable, runId: number): Promise<z.infer<typeof rowsRow>> {
-  const [imported] = await database.query(
+  const imported = await findRow(
+    database,
     rowsRow,
-    'select rows, customers, rejected, duplicates from roster_import where run_id = $1 order by import_id desc limit 1',
-    [runId],
+    sql`select rows, customers, rejected, duplicates from roster_import where run_id = ${runId} order by import_id desc limit 1`,
   );
   return imported ?? { rows: 0, customers: 0, rejected: 0, duplicates: 0 };
 }
@@ -205,9 +203,8 @@ async function readImportedRows(database: Queryable, runId: number): Promise<z.i
 async function countChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     changesRow,
-    `select is_baseline, severity, count(*)::integer as count
-     from change_event where run_id = $1 group by is_baseline, severity`,
-    [runId],
+    sql`select is_baseline, severity, count(*)::integer as count
+     from change_event where run_id = ${runId} group by is_baseline, severity`,
   );
   const baseline = rows.filter(({ isBaseline }) => isBaseline);
   const found = rows.filter(({ isBaseline }) => !isBaseline);
@@ -218,17 +215,16 @@ async function countChanges(database: Queryable, runId: number) {
   };
 }
 
-const isUnansweredSql = "outcome in ('unknown', 'timeout', 'connection')";
+const isUnansweredSql = sql`outcome in ('unknown', 'timeout', 'connection')`;
 
 /** The sent calls by status, else by outcome. */
 async function countAttempts(database: Queryable, runId: number) {
   const rows = await database.query(
     attemptsRow,
-    `select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name,
+    sql`select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name,
        ${isUnansweredSql} as "isUnanswered", count(*)::integer as count
-     from call where run_id = $1 and outcome not in ('not_sent', 'in_flight')
+     from call where run_id = ${runId} and outcome not in ('not_sent', 'in_flight')
      group by outcome, name order by name`,
-    [runId],
   );
   return {
     total: rows.reduce((sum, { count }) => sum + count, 0),
@@ -242,27 +238,25 @@ function countBilledTwice(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
     z.number(),
-    `select count(*)::integer as calls
-     from call unanswered where unanswered.run_id = $1 and ${isUnansweredSql} and exists (
+    sql`select count(*)::integer as calls
+     from call unanswered where unanswered.run_id = ${runId} and ${isUnansweredSql} and exists (
        select from call again
-       where again.run_id = $1 and again.request_id = unanswered.request_id
+       where again.run_id = ${runId} and again.request_id = unanswered.request_id
          and (again.worker, again.number) > (unanswered.worker, unanswered.number)
          and again.outcome <> 'not_sent'
      )`,
-    [runId],
   );
 }
 
 /** The findings in the answers of a run so far. */
-export async function countFound(database: Queryable, runId: number): Promise<{ matches: number; hits: number }> {
-  const rows = await database.query(
+export function countFound(database: Queryable, runId: number): Promise<{ matches: number; hits: number }> {
+  return readRow(
+    database,
     z.object({ matches: z.number(), hits: z.number() }),
-    `select coalesce(sum(response.matches), 0)::integer as matches, coalesce(sum(response.hits), 0)::integer as hits
-     from (select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened') answered
+    sql`select coalesce(sum(response.matches), 0)::integer as matches, coalesce(sum(response.hits), 0)::integer as hits
+     from (select distinct request_id, response_id from screening where run_id = ${runId} and outcome = 'screened') answered
      join response using (response_id)`,
-    [runId],
   );
-  return firstRow(rows, 'screening');
 }
 
 const balanceRow = z.object({
@@ -284,10 +278,11 @@ const balanceRow = z.object({
   recordedSearches: z.number(),
 });
 /** The counts of a run in the view `run_balance`, in customers unless the name differs; throws StoreError when there is no such run. */
-export async function readRunBalance(database: Queryable, runId: number) {
-  const rows = await database.query(
+export function readRunBalance(database: Queryable, runId: number) {
+  return readRow(
+    database,
     balanceRow,
-    `select rows, customers, rejected, duplicates, in_scope, in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
+    sql`select rows, customers, rejected, duplicates, in_scope, in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
        failed, remaining, answered_searches, recorded_searches
      from run_balance
      -- Ids without an accepted record are in scope but in no plan.
@@ -296,10 +291,8 @@ export async function readRunBalance(database: Queryable, runId: number) {
        from run, jsonb_each_text(coalesce(run.unaccepted, '{}')) reason (name, ids)
        where run.run_id = run_balance.run_id
      ) unaccepted
-     where run_id = $1`,
-    [runId],
+     where run_id = ${runId}`,
   );
-  return firstRow(rows, 'run_balance');
 }
 
 /** Adds up a run without customers: its calls, its `made` searches, and the matches of their answers. */
@@ -327,17 +320,16 @@ const listedRow = z.object({
 export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
   const rows = await database.query(
     z.object({ name: z.string(), count: z.number() }),
-    `select plan_reason as name, count(distinct party.customer_id) as count
+    sql`select plan_reason as name, count(distinct party.customer_id) as count
      from screening join party using (party_id)
-     where run_id = $1 and outcome <> 'skipped' group by plan_reason order by plan_reason`,
-    [runId],
+     where run_id = ${runId} and outcome <> 'skipped' group by plan_reason order by plan_reason`,
   );
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
 /** SQL: the place of a party's outcome; the last one of its parties is that of a customer. */
-const urgencySql = (outcome: string): string =>
-  `array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], ${outcome})`;
+const urgencySql = (outcome: Sql): Sql =>
+  sql`array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], ${outcome})`;
 
 /**
  * A page of the failed, skipped or remaining customers of a run, in the order of their references after `after`. A customer with one failed
@@ -351,16 +343,15 @@ export async function listRunCustomers(
 ) {
   return database.query(
     listedRow,
-    `select customer.reference, min(screening.plan_reason) as planned,
-       min(screening.outcome_reason) filter (where screening.outcome = $2) as because
+    sql`select customer.reference, min(screening.plan_reason) as planned,
+       min(screening.outcome_reason) filter (where screening.outcome = ${outcome}) as because
      from screening
      join party using (party_id)
      join customer using (customer_id)
-     where screening.run_id = $1 and ($3::text is null or customer.reference collate "C" > $3)
+     where screening.run_id = ${runId} and (${page.after}::text is null or customer.reference collate "C" > ${page.after})
      group by customer.customer_id, customer.reference
-     having max(${urgencySql('screening.outcome')}) = ${urgencySql('$2')}
+     having max(${urgencySql(sql`screening.outcome`)}) = ${urgencySql(sql`${outcome}`)}
      order by customer.reference collate "C"
-     limit $4`,
-    [runId, outcome, page.after, page.limit],
+     limit ${page.limit}`,
   );
 }

@@ -59,12 +59,7 @@ export async function readOpenIncidents(
 export async function saveIncidentNews(
   transaction: Queryable,
   organisationId: number,
-  {
-    begun,
-    again,
-    over,
-    dropped,
-  }: {
+  news: {
     begun: readonly Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'>[];
     again: readonly { incident: Incident; finding: Pick<Incident, 'reason' | 'mark' | 'runId'> }[];
     over: readonly Incident[];
@@ -79,11 +74,11 @@ export async function saveIncidentNews(
     }
     return saved;
   };
-  const toBegin = ({ kind, subject, roster, reason, mark, runId }: (typeof begun)[number]): Sql =>
+  const toBegin = ({ kind, subject, roster, reason, mark, runId }: (typeof news.begun)[number]): Sql =>
     insertInto('incident', [
       { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now },
     ]);
-  const toRepeat = ({ incident, finding }: (typeof again)[number]): Sql => sql`
+  const toRepeat = ({ incident, finding }: (typeof news.again)[number]): Sql => sql`
     update incident set reason = ${finding.reason}, mark = ${finding.mark}, run_id = ${finding.runId},
       told_at = greatest(told_at, ${now}), times_told = times_told + 1
     where incident_id = ${incident.incidentId}`;
@@ -91,10 +86,10 @@ export async function saveIncidentNews(
     update incident set recovered_at = greatest(told_at, ${now}), is_dropped = ${isDropped}
     where incident_id = ${incidentId}`;
   return {
-    begun: await saveEach(begun.map(toBegin)),
-    again: await saveEach(again.map(toRepeat)),
-    over: await saveEach(over.map((incident) => toClose(incident, false))),
-    dropped: await saveEach(dropped.map((incident) => toClose(incident, true))),
+    begun: await saveEach(news.begun.map(toBegin)),
+    again: await saveEach(news.again.map(toRepeat)),
+    over: await saveEach(news.over.map((incident) => toClose(incident, false))),
+    dropped: await saveEach(news.dropped.map((incident) => toClose(incident, true))),
   };
 }
 

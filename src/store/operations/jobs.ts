@@ -50,18 +50,7 @@ const jobRunColumns = sql`job_run_id, job, occasion as "dueSlot", local_date, du
 export async function beginJobRun(
   transaction: Queryable,
   organisationId: number,
-  {
-    job,
-    dueSlot,
-    localDate,
-    dueAt,
-    owner,
-    now,
-    isLate,
-    again,
-    timeoutMs,
-    forgetBefore = null,
-  }: JobDue &
+  begun: JobDue &
     Pick<JobRun, 'job' | 'isLate'> & {
       owner: string;
       now: Date;
@@ -70,6 +59,8 @@ export async function beginJobRun(
       forgetBefore?: Date | null;
     },
 ): Promise<JobRun | null> {
+  const { job, dueSlot: occasion, localDate, dueAt, owner, isLate } = begun;
+  const { now, again, timeoutMs, forgetBefore = null } = begun;
   if (forgetBefore !== null) {
     await transaction.execute(
       sql`delete from job_run
@@ -78,22 +69,11 @@ export async function beginJobRun(
   }
   await transaction.execute(sql`
     update job_run set state = 'interrupted', ended_at = ${now}, because = 'its process ended without a result'
-    where organisation_id = ${organisationId} and job = ${job} and occasion <> ${dueSlot} and state = 'running'`);
+    where organisation_id = ${organisationId} and job = ${job} and occasion <> ${occasion} and state = 'running'`);
   const isAheadSql = isBeyondClockSkewSql('job_run.begun_at', 'excluded.begun_at');
-  const row = {
-    organisationId,
-    job,
-    occasion: dueSlot,
-    localDate,
-    dueAt,
-    state: 'running',
-    isLate,
-    attempts: 1,
-    owner,
-    begunAt: now,
-    attemptAt: now,
-    deadlineAt: new Date(now.getTime() + timeoutMs),
-  };
+  const deadlineAt = new Date(now.getTime() + timeoutMs);
+  const attempt = { state: 'running', attempts: 1, begunAt: now, attemptAt: now, deadlineAt };
+  const row = { organisationId, job, occasion, localDate, dueAt, owner, isLate, ...attempt };
   return findRow(
     transaction,
     jobRunRow,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Database, findRow, findValue, type Queryable, readColumn } from '../database/database.js';
 import { insertInto, json, type Sql, sql } from '../database/statement.js';
+import { isOfOrganisation } from '../organisations.js';
 import type { RunRow } from '../runs.js';
 
 const outboxRow = z.object({
@@ -56,10 +57,6 @@ export interface OutboxEntry
 const outboxColumns = sql`outbox_id, kind, destination, run_id, revision, dedup_key, content,
   message_id, state, attempts, queued_at, next_attempt_at, give_up_at, last_error, sent_at, dropped_at, dropped_by, dropped_because`;
 
-/** SQL: the row belongs to the organisation of this name. */
-const isOwnSql = (organisation: string): Sql =>
-  sql`outbox.organisation_id = (select organisation_id from organisation where name = ${organisation})`;
-
 /** Queues each entry whose key was never queued; gives their number. */
 export async function queueOutbox(transaction: Queryable, entries: readonly OutboxEntry[]): Promise<number> {
   if (entries.length === 0) return 0;
@@ -85,7 +82,7 @@ export async function readOutbox(
   return database.query(
     outboxRow,
     sql`select ${outboxColumns} from outbox
-     where ${isOwnSql(organisation)} and ${toChoiceSql(choice)} order by outbox_id`,
+     where ${isOfOrganisation('outbox', organisation)} and ${toChoiceSql(choice)} order by outbox_id`,
   );
 }
 
@@ -105,7 +102,7 @@ export async function makeDue(
 ): Promise<void> {
   await database.execute(sql`
     update outbox set state = 'queued', next_attempt_at = ${now}, give_up_at = greatest(give_up_at, ${giveUpAt}::timestamptz)
-    where ${isOwnSql(organisation)} and outbox_id = any (${outboxIds}) and state <> 'dropped'`);
+    where ${isOfOrganisation('outbox', organisation)} and outbox_id = any (${outboxIds}) and state <> 'dropped'`);
 }
 
 /**
@@ -114,15 +111,7 @@ export async function makeDue(
  */
 export function claimNext(
   database: Database,
-  {
-    organisation,
-    kinds,
-    owner,
-    now,
-    leaseMs,
-    except,
-    keyPrefix = '',
-  }: {
+  claim: {
     organisation: string;
     kinds: readonly OutboxRow['kind'][];
     owner: string;
@@ -132,6 +121,7 @@ export function claimNext(
     keyPrefix?: string;
   },
 ): Promise<OutboxRow | null> {
+  const { organisation, kinds, owner, now, leaseMs, except, keyPrefix = '' } = claim;
   // The embedded database has one process: another owner's claim is left from a process that died.
   return findRow(
     database,
@@ -141,7 +131,7 @@ export function claimNext(
        select outbox_id from outbox
        where state = 'queued' and kind = any (${kinds}) and next_attempt_at <= ${now} and outbox_id <> all (${except})
          and (claimed_until is null or claimed_until <= clock_timestamp() or ${database.dialect === 'embedded'}::boolean and claimed_by <> ${owner})
-         and starts_with(dedup_key, ${keyPrefix}) and ${isOwnSql(organisation)}
+         and starts_with(dedup_key, ${keyPrefix}) and ${isOfOrganisation('outbox', organisation)}
        order by next_attempt_at, outbox_id
        limit 1
        for update skip locked
@@ -216,7 +206,7 @@ export function dropOutbox(
     sql`update outbox set state = 'dropped', dropped_at = ${at}, dropped_by = ${by}, dropped_because = ${reason}, claimed_by = null, claimed_until = null
      where outbox_id = any (${outboxIds})
        and (state in ('refused', 'given_up') or ${evenQueued}::boolean and state = 'queued')
-       and (claimed_until is null or claimed_until <= clock_timestamp() or ${dialect === 'embedded'}::boolean) and ${isOwnSql(organisation)}
+       and (claimed_until is null or claimed_until <= clock_timestamp() or ${dialect === 'embedded'}::boolean) and ${isOfOrganisation('outbox', organisation)}
      returning outbox_id as id`,
   );
 }
@@ -258,17 +248,8 @@ export async function queueReportMails(
     const { to: destination, messageId } = mail;
     const dedupKey = `report/${runId}/${revision}/${destination.toLowerCase()}`;
     const content = { ...mail, thread: await readThread(transaction, run, destination) };
-    entries.push({
-      organisationId,
-      kind: 'mail_report',
-      destination,
-      runId,
-      revision,
-      dedupKey,
-      content,
-      messageId,
-      ...times,
-    });
+    const entry = { organisationId, kind: 'mail_report', destination, runId, revision, dedupKey } as const;
+    entries.push({ ...entry, content, messageId, ...times });
   }
   await queueOutbox(transaction, entries);
   await dropUnwritten(transaction, run, endedAt);

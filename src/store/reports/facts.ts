@@ -237,21 +237,14 @@ const isNotScreenedSql = (runId: number): Sql => sql`screening.run_id = ${runId}
 const unreadPartySql = sql`jsonb_build_object('reference', gap.reference, 'role', 'customer', 'type', 'person', 'name', '',
   'birthDate', null, 'countries', '[]'::jsonb, 'riskTier', null)`;
 
-/** SQL: the last answer of the party of `screening` before `run` must be looked up in the history. */
-const needsHistorySql = sql`state.run_id is not null and not (state.run_id < run.run_id and state.screened_at > 'epoch')`;
-
-// The history has a row for each party and night. It is read only where the party's own state is newer or empty: after a later run, and after a
-// failed control search took answers back. Both ways give the same result.
+// The history has a row for each party and night. It is read only where the state of the party is of this run or a later one.
 /** SQL: the lines in the order of reports. */
 const notScreenedSql = (runId: number): Sql => sql`
   select party, outcome, reason, "lastScreenedAt"
   from (
     select ${partyFactsSql} as party, case when ${isWaitingSql} then 'skipped' else screening.outcome end as outcome,
       case when ${isWaitingSql} then 'not_applied' else coalesce(screening.outcome_reason, 'remaining') end as reason,
-      case
-        when ${needsHistorySql} then ${lastScreenedSql}
-        else state.screened_at
-      end as "lastScreenedAt"
+      case when state.run_id >= run.run_id then ${lastScreenedSql} else state.screened_at end as "lastScreenedAt"
     from screening
     join run on run.run_id = screening.run_id
     left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
@@ -261,7 +254,7 @@ const notScreenedSql = (runId: number): Sql => sql`
     select coalesce(own.party, ${unreadPartySql}), 'skipped', gap.reason, own.screened_at
     from run_gap gap
     left join lateral (
-      select ${partyFactsSql} as party, nullif(state.screened_at, 'epoch') as screened_at
+      select ${partyFactsSql} as party, state.screened_at
       from screening
       join run on run.run_id = screening.run_id
       ${joinPartySql('screening')}

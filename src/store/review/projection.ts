@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import type { Corroboration } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
-import type { Alert, SeenCustomer } from '../../matches/alert.js';
-import type { Match } from '../../matches/match.js';
-import { matchSchema, partySchema, seenCustomerSchema, seenFactsSchema } from '../../vocabulary/facts.js';
+import {
+  corroborationSchema,
+  type FactsOf,
+  matchSchema,
+  partySchema,
+  seenCustomerSchema,
+  seenFactsSchema,
+} from '../../vocabulary/facts.js';
 import {
   absences,
-  agreements,
   alertStates,
   type ChangeCause,
   changeCauses,
   dispositionVerdicts,
-  type MatchChangeKind,
   matchChangeKinds,
-  type RiskTier,
-  type Severity,
   severities,
   type WorstTopic,
 } from '../../vocabulary.js';
@@ -24,26 +24,11 @@ import { findListedSql, saveListedParties, toMatchRow } from '../night/listed-pa
 import { assessedTierSql, hiddenMatchesSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
 import { type AppliedPart, type ProjectionScope, saveChangeAlerts } from './waiting.js';
 
-/** A stored review alert. */
-export interface StoredAlert extends Alert {
-  partyId: number;
-  /** The record with which the match was last seen. */
-  customer: SeenCustomer;
-  severity: Severity;
-  rule: string;
-  priority: number;
-  openedAt: Date;
-  dueAt: Date | null;
-  /** Whether it makes the customer a true match; only `false_positive` or `no_longer_matched` ends that. */
-  isTrueMatch: boolean;
-  /** Whether an answer that is not applied found it as it is listed, after the party's last applied one. */
-  isProvisional: boolean;
-}
-
 const alertRow = z
   .object({
     alertId: z.number(),
     partyId: z.number(),
+    /** The record with which the match was last seen. */
     customer: seenCustomerSchema,
     state: z.enum(alertStates),
     listed: matchSchema,
@@ -52,7 +37,9 @@ const alertRow = z
     priority: z.number(),
     openedAt: z.date(),
     dueAt: z.date().nullable(),
+    /** Whether it makes the customer a true match; only `false_positive` or `no_longer_matched` ends that. */
     isTrueMatch: z.boolean(),
+    /** Whether an answer that is not applied found it as it is listed, after the party's last applied one. */
     isProvisional: z.boolean(),
     absence: z.enum(absences).nullable(),
     verdict: z.enum(dispositionVerdicts).nullable(),
@@ -60,10 +47,12 @@ const alertRow = z
     seen: seenFactsSchema.nullable(),
     expiresAt: z.date().nullable(),
   })
-  .transform(({ verdict, isFinal, seen, expiresAt, ...alert }): StoredAlert => {
-    const disposition = verdict === null ? null : { verdict, isFinal, seen, expiresAt };
-    return { ...alert, disposition };
-  });
+  .transform(({ verdict, isFinal, seen, expiresAt, ...alert }) => ({
+    ...alert,
+    disposition: verdict === null ? null : { verdict, isFinal, seen, expiresAt },
+  }));
+/** A stored review alert. */
+export type StoredAlert = FactsOf<typeof alertRow>;
 
 /** Locks the alerts of parties on an account until the transaction ends. All lock alerts in the order of their ids, so no deadlock occurs. */
 async function holdAlertsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
@@ -183,32 +172,6 @@ async function saveAlertChanges(
   throw new StoreError('items_not_whole', `${alerts} of ${changes.length} alerts could be stored; please report this`);
 }
 
-/** A change that is not in an alert yet. */
-interface UnprojectedChange {
-  matchId: string;
-  kind: MatchChangeKind;
-  severity: Severity;
-  rule: string;
-  corroboration: Corroboration;
-  isBaseline: boolean;
-}
-
-/** A party whose alerts may be out of date. */
-export interface UnprojectedParty {
-  partyId: number;
-  customerVersion: number;
-  customer: SeenCustomer;
-  /** Whether the roster still names it. */
-  isCurrent: boolean;
-  riskTier: RiskTier | null;
-  /** Those of the last answer, and known ones that a truncated list does not show. */
-  matches: readonly Match[];
-  /** The most severe change of each match, by its current id. */
-  changes: ReadonlyMap<string, UnprojectedChange>;
-  /** The cause of the last change of a match, by its former and its current id. */
-  causes: ReadonlyMap<string, ChangeCause>;
-}
-
 /**
  * SQL: the number of hits of a party's last answer (`state`), hits that a truncated list does not show included. Matches are not counted: without
  * statistics of them the planner compared every customer with every hit (100,000 customers: 10 s instead of 0.2 s).
@@ -306,29 +269,30 @@ function findUnprojectedParties(
   );
 }
 
+/** A change that is not in an alert yet. */
+const changeShape = z.object({
+  matchId: z.string(),
+  kind: z.enum(matchChangeKinds),
+  severity: z.enum(severities),
+  rule: z.string(),
+  corroboration: corroborationSchema,
+  isBaseline: z.boolean(),
+});
+type UnprojectedChange = z.infer<typeof changeShape>;
+
 const partyRow = z
   .object({
     partyId: z.number(),
     customerVersion: z.number(),
     customer: seenCustomerSchema,
+    /** Whether the roster still names it. */
     isCurrent: z.boolean(),
     riskTier: partySchema.shape.riskTier,
     returned: z.array(matchSchema),
     hidden: z.array(matchSchema),
-    changes: z.array(
-      z.object({
-        matchId: z.string(),
-        kind: z.enum(matchChangeKinds),
-        cause: z.enum(changeCauses),
-        severity: z.enum(severities),
-        rule: z.string(),
-        corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }),
-        isBaseline: z.boolean(),
-        formerId: z.string().nullable(),
-      }),
-    ),
+    changes: z.array(changeShape.extend({ cause: z.enum(changeCauses), formerId: z.string().nullable() })),
   })
-  .transform(({ returned, hidden, changes, ...party }): UnprojectedParty => {
+  .transform(({ returned, hidden, changes, ...party }) => {
     const byMatch = new Map<string, UnprojectedChange>();
     const causes = new Map<string, ChangeCause>();
     for (const { formerId, cause, ...change } of changes) {
@@ -336,10 +300,20 @@ const partyRow = z
       const earlier = [byMatch.get(change.matchId), byMatch.get(formerId ?? change.matchId)];
       byMatch.set(change.matchId, earlier.reduce<UnprojectedChange>(pickWorse, change));
     }
-    return { ...party, matches: [...returned, ...hidden], changes: byMatch, causes };
+    return {
+      ...party,
+      /** Those of the last answer, and known ones that a truncated list does not show. */
+      matches: [...returned, ...hidden],
+      /** The most severe change of each match, by its current id. */
+      changes: byMatch,
+      /** The cause of the last change of a match, by its former and its current id. */
+      causes,
+    };
   });
+/** A party whose alerts may be out of date. */
+export type UnprojectedParty = FactsOf<typeof partyRow>;
 
-const toPlace = ({ severity }: UnprojectedChange): number => z.enum(severities).options.indexOf(severity);
+const toPlace = ({ severity }: UnprojectedChange): number => severities.indexOf(severity);
 
 /** The later change, unless the earlier one is more severe: a later small change does not weaken a hit. */
 const pickWorse = (later: UnprojectedChange, earlier: UnprojectedChange | undefined): UnprojectedChange =>

@@ -20,16 +20,13 @@ export async function resolveRows(
   transaction: Queryable,
   staged: StagedImport,
   mostParties: number,
-  {
-    resolve,
-    refuse,
-  }: { resolve: (given: ImportConflict) => ResolvedConflict; refuse: (reference: string, parties: number) => Error },
+  by: { resolve: (given: ImportConflict) => ResolvedConflict; refuse: (reference: string, parties: number) => Error },
 ): Promise<void> {
   const { runId } = staged;
   await takeRoom(transaction);
   await assessRows(transaction, staged);
   const tooMany = await findTooManyParties(transaction, runId, mostParties);
-  if (tooMany !== null) throw refuse(tooMany.reference, tooMany.parties);
+  if (tooMany !== null) throw by.refuse(tooMany.reference, tooMany.parties);
   await collectConflicts(transaction, staged);
   await collectRelated(transaction, staged);
   await addOwnRows(transaction, staged);
@@ -38,7 +35,7 @@ export async function resolveRows(
     const conflicts = await readConflicts(transaction, staged, after);
     const last = conflicts.at(-1);
     if (last === undefined) break;
-    await saveResolvedConflicts(transaction, runId, conflicts.map(resolve));
+    await saveResolvedConflicts(transaction, runId, conflicts.map(by.resolve));
     after = last.reference;
   }
   await analyzeSteps(transaction);
@@ -330,13 +327,11 @@ async function saveResolvedConflicts(transaction: Queryable, runId: number, reso
   requireAll(saved, resolved.length, 'customers of several rows');
 }
 
-const tooManyPartiesRow = z.object({ reference: z.string(), parties: z.number() });
-
 /** The customer with the most different related parties in a run, if there are more than `most`; null otherwise. */
 function findTooManyParties(transaction: Queryable, runId: number, most: number) {
   return findRow(
     transaction,
-    tooManyPartiesRow,
+    z.object({ reference: z.string(), parties: z.number() }),
     sql`select counted.reference, count(distinct staged.party)::integer as parties
      from (
        select reference from roster_staging

@@ -193,11 +193,7 @@ function readRosterBefore(
 export async function summarizeSnapshot(
   transaction: Queryable,
   staged: StagedImport,
-  figures: LeavingRule & {
-    ordinals: number;
-    references: readonly string[];
-    mapping: FactMapping;
-  },
+  figures: LeavingRule & { ordinals: number; references: readonly string[]; mapping: FactMapping },
 ) {
   const counts = await countSnapshot(transaction, staged, figures);
   const onTheWay = await countOnTheWay(transaction, staged.runId);
@@ -278,11 +274,7 @@ export async function* compareRecords(transaction: Queryable, { runId, rosterId 
 export async function readComparedFigures(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
-  {
-    asksBirthDates,
-    headers,
-    customers,
-  }: { asksBirthDates: boolean; headers: readonly string[]; customers: readonly { reference: string }[] },
+  asked: { asksBirthDates: boolean; headers: readonly string[]; customers: readonly { reference: string }[] },
 ) {
   const figures = await readRow(
     transaction,
@@ -299,20 +291,17 @@ export async function readComparedFigures(
            select from customer where roster_id = ${rosterId} and reference = step.record #>> '{parties,0,name}'
          )
        ) as "namesAsIds",
-       ${asksBirthDates} and exists (
+       ${asked.asksBirthDates} and exists (
          select from roster_staging where run_id = ${runId} and record #>> '{parties,0,birthDate}' is not null
        ) as "hasBirthDates"`,
   );
-  const references = customers.map(({ reference }) => reference);
+  const references = asked.customers.map(({ reference }) => reference);
   const staged = await transaction.query(
     z.object({ reference: z.string(), fields: z.record(z.string(), z.string()) }),
-    sql`select reference, json_object(${headers}::text[], texts) as fields from roster_staging
+    sql`select reference, json_object(${asked.headers}::text[], texts) as fields from roster_staging
      where run_id = ${runId} and reference = any (${references}::text[]) and texts is not null and reject_reason is null`,
   );
-  return {
-    ...figures,
-    fields: new Map(staged.map(({ reference, fields }) => [reference, fields])),
-  };
+  return { ...figures, fields: new Map(staged.map(({ reference, fields }) => [reference, fields])) };
 }
 
 /** Stores absent, offboarded and returning customers; others are not touched. Throws StoreError when one would be lost. */

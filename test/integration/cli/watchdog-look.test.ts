@@ -12,6 +12,7 @@ import { loadInvocationConfig, openLogger, withAppContext } from '../../../src/c
 import { goByDatabaseClock, look } from '../../../src/cli/watchdog.js';
 import { systemClock } from '../../../src/clock.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { readOutbox } from '../../../src/store/operations/outbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -133,7 +134,7 @@ it('a scheduler looks beside a job that is under way, and stops at once when it 
   let isDone = false;
   const job = withAppContext(beside.invocation, { command: 'schedule', isLasting: true }, async ({ database }) => {
     for (let round = 0; round < 400 && !terminal.stderr.includes('watchdog_alarm'); round += 1) await delay(25);
-    await database.query(z.object({}), 'select', []);
+    await database.query(z.object({}), sql`select`);
     isDone = true;
   });
   await job;

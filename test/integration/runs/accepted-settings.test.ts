@@ -8,13 +8,14 @@ import { guardsSchema } from '../../../src/roster/guards.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { replaySettings } from '../../../src/runs/replay.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { acceptSettings, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { rawSql, sql } from '../../../src/store/database/statement.js';
 import { readSettingsHistory } from '../../../src/store/organisations.js';
 import { describeOnPostgres, readRows, testDatabases } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import {
   decide,
   findAlerts,
@@ -36,8 +37,7 @@ const tallyRow = z.object({ name: z.string(), events: z.number() });
 const readStored = async (database: Database, isBaseline: boolean, column: 'kind' | 'severity') => {
   const rows = await database.query(
     tallyRow,
-    `select ${column} as name, count(*)::integer as events from change_event where is_baseline = $1 group by 1`,
-    [isBaseline],
+    sql`select ${rawSql(column)} as name, count(*)::integer as events from change_event where is_baseline = ${isBaseline} group by 1`,
   );
   return Object.fromEntries(rows.map(({ name, events }) => [name, events]));
 };
@@ -92,9 +92,8 @@ describeOnPostgres('assessment settings', (open) => {
     await expect(database.execute(`update acceptance set reason = 'another'`)).rejects.toThrow(/never changed/);
     await expect(
       database.execute(
-        `insert into acceptance (kind, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
-         select kind, organisation_id, settings, digest, differences, 'somebody else', $1, reason, accepted_at from acceptance limit 1`,
-        [database.dialect === 'postgres'],
+        sql`insert into acceptance (kind, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
+         select kind, organisation_id, settings, digest, differences, 'somebody else', ${database.dialect === 'postgres'}, reason, accepted_at from acceptance limit 1`,
       ),
     ).rejects.toThrow(/in the name of|nobody is authenticated/);
   });

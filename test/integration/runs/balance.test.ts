@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { describeRun, listOfRun } from '../../../src/runs/describe-run.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
 import { type Database, findValue, readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { countSums, runCountsSchema } from '../../../src/vocabulary/facts.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
@@ -99,15 +100,14 @@ describeOnEachDatabase('the sums of a run', (open, databases) => {
     expect(shown.balance?.lines.map(({ left, right }) => left === right)).toEqual(Array(5).fill(true));
     expect(shown).toMatchObject({ planned: { new: people.length }, resumed: 0, heldBy: null });
     expect(shown.calls.sent).toBe(Object.values(shown.calls.byOutcome).reduce((sum, count) => sum + count, 0));
-    const spoil = `update run set sums = jsonb_set(sums, '{counts,screened}', '5') where run_id = $1`;
-    await expect(database.execute(spoil, [parseRunId(runId)])).rejects.toMatchObject({ constraint: 'run_sums_hold' });
+    const spoil = sql`update run set sums = jsonb_set(sums, '{counts,screened}', '5') where run_id = ${parseRunId(runId)}`;
+    await expect(database.execute(spoil)).rejects.toMatchObject({ constraint: 'run_sums_hold' });
     const names = Object.keys(runCountsSchema.shape);
     const broken = await readColumn(
       database,
       z.string(),
-      `select name from run, unnest($2::text[]) as name
-       where run_id = $1 and not run_sums_hold(jsonb_set(sums, array['counts', name], to_jsonb((sums -> 'counts' ->> name)::integer + 1)))`,
-      [parseRunId(runId), names],
+      sql`select name from run, unnest(${names}::text[]) as name
+       where run_id = ${parseRunId(runId)} and not run_sums_hold(jsonb_set(sums, array['counts', name], to_jsonb((sums -> 'counts' ->> name)::integer + 1)))`,
     );
     expect(new Set(broken)).toEqual(new Set(countSums.flatMap(({ whole, parts }) => [whole, ...parts])));
     await database.runScript(

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { notifyStates } from '../../../src/runs/status.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
 import {
@@ -17,6 +17,7 @@ import {
   worldOf,
 } from '../../helpers/held-world.js';
 import { decideByMarks } from '../../helpers/reviewers.js';
+import { showRun } from '../../helpers/show-run.js';
 import { makeAcceptance, makeOddNames, openSmallSites, searched } from '../../helpers/small-site.js';
 import { controls, dayMs, listed } from '../../helpers/small-world.js';
 import { startReceiver } from '../../helpers/webhook-receiver.js';
@@ -71,9 +72,8 @@ describeOnEachDatabase('a run whose answers are implausible', (_open, databases)
     await expect(accept(first.runId)).rejects.toThrow(`accept ${held.runId} instead`);
     // An acceptance by hand, which gives no answer back.
     const byHand = database.execute(
-      `insert into acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
-       select max(run_id), 'answers', session_user, $1, 'looked at', now() from run_hold`,
-      [database.dialect === 'embedded'],
+      sql`insert into acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
+       select max(run_id), 'answers', session_user, ${database.dialect === 'embedded'}, 'looked at', now() from run_hold`,
     );
     await expect(byHand).rejects.toThrow('still withholds answers');
     expect(await accept()).toMatchObject({ kind: 'accepted', parties: 30, state: 'complete' });

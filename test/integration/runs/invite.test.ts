@@ -7,12 +7,13 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { type InvitingOptions, inviteCustomers } from '../../../src/runs/invitations/invite.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { decide, findAlerts, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 import { dayMs, minuteMs, signal } from '../../helpers/small-world.js';
@@ -170,7 +171,7 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
       ['{"kind": "sent", "runId": 99}', '23503'],
       ['{"kind": "accepted"}', '23514'],
     ]) {
-      const adding = database.execute('update invitation set events = events || $1::text::jsonb', [event]);
+      const adding = database.execute(sql`update invitation set events = events || ${event ?? null}::text::jsonb`);
       await expect(adding).rejects.toMatchObject({ sqlState });
     }
     for (const rewrite of ['delete from invitation', `update invitation set events = '[]'`, 'truncate invitation']) {
@@ -202,8 +203,7 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     await decide(database, [...(await findAlerts(database, 'C-16')), ...(await findAlerts(database, 'C-17'))]);
     const status = (reference: string, state: string) =>
       database.execute(
-        'update party_state set state = $2 where party_id in (select party_id from party join customer using (customer_id) where reference = $1)',
-        [reference, state],
+        sql`update party_state set state = ${state} where party_id in (select party_id from party join customer using (customer_id) where reference = ${reference})`,
       );
     await status('C-7', 'below_threshold');
     await status('C-11', 'truncated');
@@ -233,11 +233,10 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     // Straight into the table, past the command.
     const insert = (reference: string, state: string) =>
       database.execute(
-        `insert into invitation
+        sql`insert into invitation
            (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at, sending_at)
-         select missing.account_id, missing.roster_id, customer.customer_id, missing.discrepancy_id, 1, 'ns-' || customer.customer_id, 'email', $2, true, now(), now()
-         from discrepancy missing join customer using (customer_id) where customer.reference = $1 and missing.kind = 'customer_without_dossier'`,
-        [reference, state],
+         select missing.account_id, missing.roster_id, customer.customer_id, missing.discrepancy_id, 1, 'ns-' || customer.customer_id, 'email', ${state}, true, now(), now()
+         from discrepancy missing join customer using (customer_id) where customer.reference = ${reference} and missing.kind = 'customer_without_dossier'`,
       );
     for (const customer of ['C-2', 'C-8', 'C-10', 'C-11', 'C-12', 'C-13', 'C-15', 'C-16']) {
       for (const state of ['intended', 'sending']) {

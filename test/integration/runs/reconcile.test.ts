@@ -11,12 +11,13 @@ import { runReconciliation } from '../../../src/runs/reconcile-run.js';
 import { listDiscrepancies } from '../../../src/runs/review/alerts.js';
 import { undoDecision } from '../../../src/runs/review/decide.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { importList } from '../../helpers/reviewers.js';
+import { showRun } from '../../helpers/show-run.js';
 import {
   acceptChanges,
   decide,
@@ -299,9 +300,8 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open,
     await database.execute('update account set is_test = false');
     const say = (dossier: SandboxDossier | undefined, name: string, birthDate: string | null) =>
       database.execute(
-        `insert into dossier_record (account_id, dossier_id, kind, record_id, run_id, asked_at, fetched_at, body, name, birth_date, country)
-         select 1, $1, 'entity', 'entity_' || $2::text, max(run_id), now(), now(), '{}', $2::text, $3, 'dk' from run`,
-        [dossier?.id ?? '', name, birthDate],
+        sql`insert into dossier_record (account_id, dossier_id, kind, record_id, run_id, asked_at, fetched_at, body, name, birth_date, country)
+         select 1, ${dossier?.id ?? ''}, 'entity', 'entity_' || ${name}::text, max(run_id), now(), now(), '{}', ${name}::text, ${birthDate}, 'dk' from run`,
       );
     await say(dossiers[0], 'After One', '1980-01-01');
     await say(dossiers[2], 'Another Person', null);

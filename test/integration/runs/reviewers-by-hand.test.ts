@@ -9,6 +9,7 @@ import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { createLogin } from '../../helpers/database-servers.js';
 import { insertDispositionsSql, readRows, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { decideByMarks, seenByHand } from '../../helpers/reviewers.js';
@@ -95,19 +96,19 @@ describe('a reviewer with SQL by hand', () => {
   it('deciding holds all customers of a list in one order, so that a run and a list never wait for each other', async () => {
     const [first, second] = await Promise.all(
       ['C-1', 'C-2'].map(async (reference) => {
-        const sql = `select party_id as count from party join customer using (customer_id) where reference = $1`;
-        return (await owner.query(countRow, sql, [reference]))[0]?.count ?? 0;
+        const found = sql`select party_id as count from party join customer using (customer_id) where reference = ${reference}`;
+        return (await owner.query(countRow, found))[0]?.count ?? 0;
       }),
     );
-    const touch = 'update party_state set screened_at = screened_at where party_id = $1';
+    const touch = (partyId = 0) => sql`update party_state set screened_at = screened_at where party_id = ${partyId}`;
     const waiting =
       'select count(*)::integer as count from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))';
     let deciding: Promise<unknown> = Promise.resolve();
     await owner.transaction(async (transaction) => {
-      await transaction.execute(touch, [first]);
+      await transaction.execute(touch(first));
       deciding = decideAll(ada, 'C-2', 'C-1');
       while ((await transaction.query(countRow, waiting))[0]?.count === 0);
-      await transaction.execute(touch, [second]);
+      await transaction.execute(touch(second));
     });
     expect(await deciding).toEqual(['proposed', 'proposed']);
   });
@@ -183,9 +184,9 @@ describe('a reviewer with SQL by hand', () => {
     await expect(
       owner.transaction(async (transaction) => {
         await transaction.execute(`${moved} ${given?.id}`);
-        await transaction.execute('delete from disposition_text where disposition_id = $1', [given?.id]);
-        const told = 'select reason from disposition_with_text where disposition_id = $1';
-        expect(await readRows(transaction, told, [given?.id])).toEqual([{ reason: 'erased' }]);
+        await transaction.execute(sql`delete from disposition_text where disposition_id = ${given?.id ?? null}`);
+        const told = sql`select reason from disposition_with_text where disposition_id = ${given?.id ?? null}`;
+        expect(await readRows(transaction, told)).toEqual([{ reason: 'erased' }]);
         // The same words without the salt that has left with them are no proof.
         await transaction.execute(
           `insert into disposition_text select disposition_id, gen_random_uuid(), reason, comment, seen from kept`,

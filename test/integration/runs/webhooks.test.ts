@@ -13,6 +13,7 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { showAlerts } from '../../../src/runs/review/decide.js';
 import { notifyStates } from '../../../src/runs/status.js';
 import { readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
@@ -147,6 +148,11 @@ describe('webhooks of state changes', () => {
     const reference = row?.['reference'];
     expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'false_positive' }]);
 
+    // A list without dispositions stores none, so nothing is said about webhooks.
+    await writeFile(join(folder, 'list.csv'), list);
+    const unfilled = await command(['review', 'import', 'list.csv', '--apply'], {});
+    expect(unfilled).toEqual({ exitCode: 0, said: '' });
+
     // From where a reviewer has no secret nothing can be told; the decision is stored all the same, and told later.
     const [shown] = await showAlerts(await work(), reference ?? '');
     const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});
@@ -162,8 +168,7 @@ describe('webhooks of state changes', () => {
     const stored = await readColumn(
       database,
       z.string(),
-      `select to_state as to from customer_state_change where customer_id = (select customer_id from customer where reference = $1) order by change_id`,
-      [reference],
+      sql`select to_state as to from customer_state_change where customer_id = (select customer_id from customer where reference = ${reference ?? null}) order by change_id`,
     );
     expect(stored).toEqual(['open_alert', 'false_positive', 'open_alert']);
   });

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { toCadence } from '../../../src/screening/cadence.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { storePlan } from '../../../src/store/night/plan.js';
 import { saveResponses } from '../../../src/store/night/responses.js';
 import { readAnswerFindings } from '../../../src/store/night/run-health.js';
@@ -38,9 +39,8 @@ describeOnEachDatabase('the findings of a run', (open) => {
         'insert into batch (run_id, worker, number, wave, committed_at) values (3, 1, 1, 1, now())',
       );
       await transaction.execute(
-        `insert into call (run_id, request_id, worker, number, started_at, ended_at, outcome, response_id, batch)
-         select 3, party_id, 1, party_id, now(), now(), 'ok', id, 1 from unnest($1::bigint[], $2::bigint[]) as answer (id, party_id)`,
-        [[...ids.values()], [1, 2, 3]],
+        sql`insert into call (run_id, request_id, worker, number, started_at, ended_at, outcome, response_id, batch)
+         select 3, party_id, 1, party_id, now(), now(), 'ok', id, 1 from unnest(${[...ids.values()]}::bigint[], ${[1, 2, 3]}::bigint[]) as answer (id, party_id)`,
       );
     });
     const counted = await readAnswerFindings(database, 3);

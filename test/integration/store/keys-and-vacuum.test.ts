@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 /** A handful of rows that everything belongs to, and that nothing deletes. */
@@ -24,9 +25,9 @@ describeOnEachDatabase('the tables', (open) => {
     const keys = await readColumn(
       database,
       z.string(),
-      `select key.conrelid::regclass || ' ' || key.conname || ' -> ' || key.confrelid::regclass as key
+      sql`select key.conrelid::regclass || ' ' || key.conname || ' -> ' || key.confrelid::regclass as key
        from pg_constraint key
-       where key.contype = 'f' and key.conparentid = 0 and key.confrelid::regclass::text <> all ($1::text[])
+       where key.contype = 'f' and key.conparentid = 0 and key.confrelid::regclass::text <> all (${neverDeleted}::text[])
          -- What a run found goes with its month, never row by row.
          and key.conrelid::regclass::text !~ '^(change|next_state)$'
          and not exists (
@@ -41,7 +42,6 @@ describeOnEachDatabase('the tables', (open) => {
              and (index.indpred is null or pg_get_expr(index.indpred, index.indrelid) ~ '^\\(\\w+ IS NOT NULL\\)$')
          )
        order by 1`,
-      [neverDeleted],
     );
     expect(keys).toEqual([]);
   });

@@ -14,6 +14,7 @@ import {
   waitForLease,
 } from '../../../src/store/database/leases.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { isFullSize, takeLeast } from '../../helpers/figures.js';
 
@@ -181,9 +182,8 @@ describeOnEachDatabase('leases', (open, databases) => {
     it('is waited for by the own clock, and the holder named within two seconds, when that of the server is set back', async () => {
       const { epoch } = await take('dead', longTtlMs);
       await database.execute(
-        `update lease set heartbeat_at = heartbeat_at + interval '1 hour', expires_at = expires_at + interval '1 hour'
-         where lease_key = $1`,
-        [key],
+        sql`update lease set heartbeat_at = heartbeat_at + interval '1 hour', expires_at = expires_at + interval '1 hour'
+         where lease_key = ${key}`,
       );
       const ttlMs = 2_500;
       const started = performance.now();

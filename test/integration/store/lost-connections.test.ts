@@ -5,6 +5,7 @@ import type { ConnectionEvent } from '../../../src/store/database/connections.js
 import type { Database } from '../../../src/store/database/database.js';
 import { tryAcquireLease } from '../../../src/store/database/leases.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type Cut, startCuttingProxy } from '../../helpers/proxies.js';
 
@@ -44,11 +45,11 @@ describe('a connection that the server ends', () => {
     const countEvents = (kind: ConnectionEvent['kind']): number => events.filter((event) => event.kind === kind).length;
     const work = async (from: number): Promise<void> => {
       for (let n = from; n < from + 60; n += 1) {
-        if (n % 3 === 0) await database.execute('insert into kept values ($1)', [n]);
-        else if (n % 3 === 1) await database.query(numberRow, 'insert into kept values ($1) returning n', [n]);
+        if (n % 3 === 0) await database.execute(sql`insert into kept values (${n})`);
+        else if (n % 3 === 1) await database.query(numberRow, sql`insert into kept values (${n}) returning n`);
         else
           await database.transaction(async (transaction) => {
-            await transaction.execute('insert into kept values ($1)', [n]);
+            await transaction.execute(sql`insert into kept values (${n})`);
             await transaction.query(numberRow, 'select count(*)::integer as n from kept');
           });
       }
@@ -117,7 +118,7 @@ describe('a commit whose answer is lost', () => {
           proxy.cutAtCommit(cut);
           await database.transaction(async (transaction) => {
             runs += 1;
-            await transaction.execute('insert into kept values ($1)', [n]);
+            await transaction.execute(sql`insert into kept values (${n})`);
           });
         }),
       );
@@ -205,7 +206,7 @@ describe('a server without a connection left', () => {
     await Promise.all(
       [1, 2, 3, 4].map((n) =>
         database.transaction(async (transaction) => {
-          await transaction.execute('insert into kept values ($1)', [n]);
+          await transaction.execute(sql`insert into kept values (${n})`);
           await delay(400);
         }),
       ),

@@ -4,6 +4,7 @@ import { shiftedClock } from '../../../src/clock.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { dropMails, listMails, retryMails } from '../../../src/runs/mail/manage.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { readStoredFigures } from '../../../src/store/operations/metrics.js';
 import { claimNext, type OutboxEntry, queueOutbox } from '../../../src/store/operations/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
@@ -51,7 +52,7 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
     await queueOutbox(database, [entry(1), entry(2), entry(3), entry(4, webhook), entry(5)]);
     await database.execute(`update outbox set state = 'refused', last_error = '550 no' where outbox_id = 1`);
     await database.execute(`update outbox set state = 'given_up' where outbox_id in (2, 4)`);
-    await database.execute(`update outbox set state = 'sent', sent_at = $1 where outbox_id = 5`, [now]);
+    await database.execute(sql`update outbox set state = 'sent', sent_at = ${now} where outbox_id = 5`);
   });
 
   it('keeps who did it and why, and counts it no more', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
@@ -73,14 +74,13 @@ const readGuarded = (database: Database, types: readonly string[]) =>
   readColumn(
     database,
     z.string(),
-    `select distinct guarded.relname || '.' || column_name as name
+    sql`select distinct guarded.relname || '.' || column_name as name
      from pg_trigger guard
      join pg_proc on pg_proc.oid = guard.tgfoid and pg_proc.proname = 'refuse_rewriting'
      join pg_class guarded on guarded.oid = guard.tgrelid and not guarded.relispartition
      join information_schema.columns held on held.table_name = guarded.relname and held.table_schema = 'public'
-     where held.udt_name = any ($1::text[])
+     where held.udt_name = any (${types}::text[])
      order by 1`,
-    [types],
   );
 
 describeOnEachDatabase('personal data', (open) => {

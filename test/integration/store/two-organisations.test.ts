@@ -12,7 +12,7 @@ import { decideAlerts } from '../../../src/runs/review/decide.js';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
-import { findRun, listRuns, showRun } from '../../../src/runs/run-reference.js';
+import { findRun, listRuns } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
@@ -27,6 +27,7 @@ import {
 } from '../../../src/store/customers/webhooks.js';
 import type { Database, Transaction } from '../../../src/store/database/database.js';
 import { readHeldLeases, toLeaseKey, tryAcquireLease } from '../../../src/store/database/leases.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { readCurrentDiscrepancies, readDecidable } from '../../../src/store/dossiers/discrepancies.js';
 import { findLastSweep, readDossiers } from '../../../src/store/dossiers/dossiers.js';
 import { forgetEvents, listMarkedDossiers, markDossiers } from '../../../src/store/dossiers/event-marks.js';
@@ -57,7 +58,6 @@ import {
   findRoster,
   hasAccountAt,
   isKnownCustomer,
-  listRosters,
   readAcceptedSettings,
   readOrganisation,
   readReviewOrganisation,
@@ -74,6 +74,7 @@ import { readBulk, saveBulk } from '../../../src/store/review/waiting.js';
 import { hasImport } from '../../../src/store/roster/imports.js';
 import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/runs.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { buildSandboxDossier, controls, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
 
 const { signal } = new AbortController();
@@ -120,9 +121,8 @@ async function makeOrganisation(database: Database, sandbox: Sandbox, name: stri
 async function leaveRuns(database: Database, likeRunId: number, name: string): Promise<void> {
   for (const kind of ['check', 'sweep'] as const) {
     await database.execute(
-      `insert into run (organisation_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
-       select organisation_id, account_id, mode, $4, 'running', 'started', $2, 1, $3, 's', 'v', started_at from run where run_id = $1`,
-      [likeRunId, toLeaseKey(kind, name, '1'), `dead process of ${name}`, kind],
+      sql`insert into run (organisation_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+       select organisation_id, account_id, mode, ${kind}, 'running', 'started', ${toLeaseKey(kind, name, '1')}, 1, ${`dead process of ${name}`}, 's', 'v', started_at from run where run_id = ${likeRunId}`,
     );
   }
 }
@@ -130,10 +130,9 @@ async function leaveRuns(database: Database, likeRunId: number, name: string): P
 /** The changes of state of a roster wait for a receiver. */
 async function awaitReceiver(database: Database, organisationId: number): Promise<void> {
   await database.execute(
-    `insert into webhook_event (organisation_id, url, change_id)
-     select organisation_id, $2, change_id from customer_state_change join customer using (customer_id) join roster using (roster_id)
-     where organisation_id = $1`,
-    [organisationId, hook],
+    sql`insert into webhook_event (organisation_id, url, change_id)
+     select organisation_id, ${hook}, change_id from customer_state_change join customer using (customer_id) join roster using (roster_id)
+     where organisation_id = ${organisationId}`,
   );
 }
 
@@ -197,7 +196,6 @@ async function readEverything(database: Database, made: Made): Promise<Record<st
     findSchedulePause: await findSchedulePause(database, organisationId, now),
     readStoredFigures: await readStoredFigures(database, organisationId, ['retail'], now),
     readRosterNames: [...(await readRosterNames(database, name))],
-    listRosters: await listRosters(database, name),
     readRostersOf: await readRostersOf(database, organisationId),
     findRoster: await findRoster(database, name, 'retail'),
     hasImport: await hasImport(database, organisationId, 'retail'),
@@ -385,9 +383,8 @@ describeOnPostgres('two organisations in one database', (open) => {
     expect(Math.min(discrepancies.length, others.length)).toBeGreaterThan(0);
     expect(discrepancies.filter((id) => others.includes(id))).toEqual([]);
     const byHand = database.execute(
-      `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, sheet_id)
-       values ($1, 'decided', 'true_match', $2, $3, now(), 'review', '\\x00', $4)`,
-      [own, by.name, by.isAttested, sheetId],
+      sql`insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, sheet_id)
+       values (${own}, 'decided', 'true_match', ${by.name}, ${by.isAttested}, now(), 'review', '\\x00', ${sheetId})`,
     );
     await expect(byHand).rejects.toThrow(`sheet ${sheetId} is of another organisation than alert ${own}`);
   });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { writeBackup } from '../../../src/store/backup/write-backup.js';
 import { releaseLease, renewLease, tryAcquireLease } from '../../../src/store/database/leases.js';
 import { migrate, readSchemaUsers } from '../../../src/store/database/migrate.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { migrateUpTo } from '../../helpers/former-databases.js';
 
@@ -19,9 +20,8 @@ async function openFormer(ttlMs: number) {
   const answer = await tryAcquireLease(database, 'roster:1', 'old-host:4711:abcd', ttlMs);
   if (!('acquired' in answer)) throw new Error('the lease is held');
   await database.execute(
-    `insert into run (organisation_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
-     values (1, 'test', 'rescreen', 'running', 'started', 'roster:1', $1, 'old-host:4711:abcd', '', '0.0.1', '2026-11-01T02:00:00Z')`,
-    [answer.acquired.epoch],
+    sql`insert into run (organisation_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+     values (1, 'test', 'rescreen', 'running', 'started', 'roster:1', ${answer.acquired.epoch}, 'old-host:4711:abcd', '', '0.0.1', '2026-11-01T02:00:00Z')`,
   );
   return { location, database, migrateOn, lease: answer.acquired };
 }

@@ -6,13 +6,14 @@ import { z } from 'zod';
 import { toSubject } from '../../../src/mail/report-message.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { exposed, names, openHeldSites, readStates, sanctioned, worldOf } from '../../helpers/held-world.js';
+import { showRun } from '../../helpers/show-run.js';
 import { decide, makeAcceptance } from '../../helpers/small-site.js';
 import { dayMs, fileOf, hourMs, listed } from '../../helpers/small-world.js';
 
@@ -129,8 +130,7 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
       const row = z.object({ id: z.number(), state: z.string(), absence: z.string().nullable() });
       const [alert] = await database.query(
         row,
-        `select alert_id as id, state, absence from alert_with_match where match_id = $1`,
-        [match],
+        sql`select alert_id as id, state, absence from alert_with_match where match_id = ${match}`,
       );
       if (!alert) throw new Error(`no alert about ${match}`);
       return alert;
@@ -195,9 +195,8 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
     ).toEqual([{ customers: 2 }]);
     const [state] = await database.query(
       z.object({ base: z.number(), isAccepted: z.boolean() }),
-      `select (state.reported_scores -> $2)::float8 as base, state.run_id = 2 as "isAccepted"
-       from party_state state where party_id = $1`,
-      [alert.partyId, alert.match],
+      sql`select (state.reported_scores -> ${alert.match})::float8 as base, state.run_id = 2 as "isAccepted"
+       from party_state state where party_id = ${alert.partyId}`,
     );
     expect(state).toEqual({ base: 0.97, isAccepted: true });
   });

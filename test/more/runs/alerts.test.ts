@@ -10,6 +10,7 @@ import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { exportStatus } from '../../../src/runs/status.js';
 import { type HoldBounds, screeningSettingsSchema, toHoldBounds } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { importList } from '../../helpers/reviewers.js';
@@ -48,12 +49,11 @@ const readEvents = (database: Database, alertId: number | undefined) =>
   readColumn(
     database,
     z.string(),
-    `select rtrim(concat_ws(' ', kind, array_to_string(reasons, ','))) from alert_event where alert_id = $1 order by event_id`,
-    [alertId],
+    sql`select rtrim(concat_ws(' ', kind, array_to_string(reasons, ','))) from alert_event where alert_id = ${alertId ?? null} order by event_id`,
   );
 const readState = async (database: Database, reference: string) => {
-  const sql = 'select state, waiting, worst_topic from customer_screening_status where reference = $1';
-  return (await readRows(database, sql, [reference]))[0];
+  const found = sql`select state, waiting, worst_topic from customer_screening_status where reference = ${reference}`;
+  return (await readRows(database, found))[0];
 };
 
 describeOnPostgres('alerts and states', (_open, databases) => {

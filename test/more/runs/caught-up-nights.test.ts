@@ -6,6 +6,7 @@ import { measureCoverage } from '../../../src/runs/coverage.js';
 import { previewScreening } from '../../../src/runs/preview.js';
 import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
 import { findValue } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement } from '../../helpers/status-agreement.js';
@@ -56,8 +57,7 @@ describeOnEachDatabase('a night after a catch-up', (open) => {
       const ms = await findValue(
         database,
         z.number(),
-        `select (extract(epoch from to_validity($1::float8 * interval '1 hour')) * 1000)::float8 as ms`,
-        [cadenceHours],
+        sql`select (extract(epoch from to_validity(${cadenceHours}::float8 * interval '1 hour')) * 1000)::float8 as ms`,
       );
       expect([cadenceHours, ms]).toEqual([cadenceHours, Math.round(validMs)]);
     }

@@ -8,6 +8,7 @@ import { renderWorkingListWorkbook } from '../../../src/reports/review-list.js';
 import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../src/runs/review/legacy.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { collectBytes } from '../../helpers/report-files.js';
@@ -31,8 +32,7 @@ describeOnPostgres('decisions of an older system', (open) => {
   it('are taken over for 90 days, once, beside what was decided here by workbook, and a sample stays open', async () => {
     const { sandbox, database, work, run } = await begin();
     await database.execute(
-      'insert into organisation (name, digest_key, review_key, created_at) values ($1, $2, $2, $3)',
-      ['default', findKey(1), new Date()],
+      sql`insert into organisation (name, digest_key, review_key, created_at) values (${'default'}, ${findKey(1)}, ${findKey(1)}, ${new Date()})`,
     );
     sandbox.setWorld({ watchlist: [...watchlist, listed('three', 'Tamsin Oyelaran')], dossiers: [] });
     await run(await work({ offsetMs: -86_400_000 }));
@@ -99,9 +99,8 @@ describeOnPostgres('decisions of an older system', (open) => {
     ]);
     const stored = await readRows(
       database,
-      `select origin, reviewer, (extract(epoch from expires_at - decided_at) / 86400)::integer as days, state
-       from disposition join alert using (alert_id) where alert_id = $1`,
-      [taken?.id],
+      sql`select origin, reviewer, (extract(epoch from expires_at - decided_at) / 86400)::integer as days, state
+       from disposition join alert using (alert_id) where alert_id = ${taken?.id ?? null}`,
     );
     expect(stored).toEqual([{ origin: 'legacy', reviewer: reviewer.name, days: 90, state: 'false_positive' }]);
     await write(good);

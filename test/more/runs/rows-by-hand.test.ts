@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { readRows, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { seenByHand, withLogins } from '../../helpers/reviewers.js';
 import { openSmallSites } from '../../helpers/small-site.js';
@@ -184,9 +185,9 @@ describe('rows that reviewers write by SQL', () => {
       await ada.execute(
         `insert into review_sheet (organisation_id, exported_at, exported_by) values (1, now(), 'report')`,
       );
-      const lists = `select exported_by = $1 as "isOwn" from review_sheet where run_id is null`;
       const [login = ''] = await readColumn(ada, z.string(), 'select session_user::text');
-      expect(await readRows(owner, lists, [login])).toEqual([{ isOwn: true }]);
+      const lists = sql`select exported_by = ${login} as "isOwn" from review_sheet where run_id is null`;
+      expect(await readRows(owner, lists)).toEqual([{ isOwn: true }]);
     });
     const next = await work({ offsetMs: dayMs });
     expect(await run(next)).toMatchObject({ state: 'complete' });

@@ -3,6 +3,7 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { showAlerts } from '../../../src/runs/review/decide.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { findRun } from '../../../src/runs/run-reference.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { saveRunHealth } from '../../../src/store/night/run-health.js';
 import { readRunFacts } from '../../../src/store/reports/facts.js';
 import { readRun } from '../../../src/store/runs.js';
@@ -34,9 +35,8 @@ describeOnPostgres('what a report tells of how runs went', (_open, databases) =>
     const outcomes = ['error_status,timeout,ok', 'ok,unknown', 'unknown,not_sent,ok,ok', 'timeout,ok,timeout'];
     for (const [place, reported] of outcomes.entries()) {
       await database.execute(
-        `insert into call (run_id, request_id, worker, number, started_at, outcome)
-         select $1, $2, 1, 1000 + place, now(), outcome from unnest($3::text[]) with ordinality as one (outcome, place)`,
-        [number, 1_000 + place, reported.split(',')],
+        sql`insert into call (run_id, request_id, worker, number, started_at, outcome)
+         select ${number}, ${1_000 + place}, 1, 1000 + place, now(), outcome from unnest(${reported.split(',')}::text[]) with ordinality as one (outcome, place)`,
       );
     }
     await database.transaction((transaction) =>

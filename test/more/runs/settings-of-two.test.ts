@@ -9,6 +9,7 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { acceptSettings, findUnacceptedSettings, toAssessmentSettings } from '../../../src/runs/settings-acceptance.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { json, rawSql, sql } from '../../../src/store/database/statement.js';
 import { readSettingsHistory } from '../../../src/store/organisations.js';
 import { testDatabases, toAccepterGrants, toReviewerGrants } from '../../helpers/databases.js';
 import { decideByMarks, withLogins } from '../../helpers/reviewers.js';
@@ -59,9 +60,8 @@ describe('settings that may release somebody where four eyes are in force', () =
       const [kept] = await readSettingsHistory(owner, 'default');
       const byHand = (settings: object) =>
         ada.execute(
-          `insert into acceptance (kind, organisation_id, is_proposal, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
-           values ('settings', 1, false, $1::text::jsonb, '', '{}', session_user, false, 'alone', now())`,
-          [JSON.stringify(settings)],
+          sql`insert into acceptance (kind, organisation_id, is_proposal, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
+           values ('settings', 1, false, ${JSON.stringify(settings)}::text::jsonb, '', '{}', session_user, false, 'alone', now())`,
         );
       const looser = toAssessmentSettings(loose.settings);
       await expect(byHand(looser)).rejects.toThrow(/accepting review.fourEyes takes two people/);
@@ -80,9 +80,8 @@ describe('settings that may release somebody where four eyes are in force', () =
       await expect(byHand(guarded)).rejects.toThrow(/accepting guards.people.maxShrinkNight takes two people/);
       const stricter = (columns: string) =>
         ada.execute(
-          `insert into acceptance (kind, organisation_id, accepted_by, is_attested, digest, settings, differences, reason, accepted_at)
-           values ('settings', 1, session_user, false, '', $1::text::jsonb, ${columns})`,
-          [JSON.stringify(kept?.settings)],
+          sql`insert into acceptance (kind, organisation_id, accepted_by, is_attested, digest, settings, differences, reason, accepted_at)
+           values ('settings', 1, session_user, false, '', ${JSON.stringify(kept?.settings)}::text::jsonb, ${rawSql(columns)})`,
         );
       const trials: readonly (readonly [columns: string, reason: RegExp])[] = [
         [`'{x,null}', 'r', now()`, /are_clean_texts/],
@@ -118,9 +117,8 @@ describe('settings that may release somebody where four eyes are in force', () =
       toAssessmentSettings((await work({ settings: { ...four, ...changed } })).settings);
     const before = await settings({ rosters: [{ ...roster, guards: guardsSchema.parse({}) }] });
     const looser = async (after: object, from: object = before, imported: readonly string[] = []) => {
-      const sql = 'select find_looser_settings($1::text::jsonb, $2::text::jsonb, $3) as paths';
-      const given = [JSON.stringify(from), JSON.stringify(after), imported];
-      const [row] = await database.query(z.object({ paths }), sql, given);
+      const found = sql`select find_looser_settings(${json(from)}, ${json(after)}, ${imported}) as paths`;
+      const [row] = await database.query(z.object({ paths }), found);
       return row?.paths;
     };
     const guards = (values: object) => ({ rosters: [{ ...roster, guards: guardsSchema.parse(values) }] });

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { screeningSettingsSchema, toHoldBounds } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { rawSql, sql } from '../../../src/store/database/statement.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { decide, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -47,12 +48,11 @@ async function findText(database: Database, text: string): Promise<readonly stri
     z.string(),
     tables
       .map(
-        (table) => `select distinct '${table}.' || held.key as name
-          from ${table} as read_row cross join lateral jsonb_each_text(to_jsonb(read_row)) held
-          where strpos(lower(held.value), lower($1)) > 0`,
+        (table) => sql`select distinct ${table}::text || '.' || held.key as name
+          from ${rawSql(table)} as read_row cross join lateral jsonb_each_text(to_jsonb(read_row)) held
+          where strpos(lower(held.value), lower(${text})) > 0`,
       )
-      .join(' union all '),
-    [text],
+      .reduce((all, one) => sql`${all} union all ${one}`),
   );
   return columns.toSorted();
 }

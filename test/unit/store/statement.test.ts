@@ -1,17 +1,9 @@
 import { expect, test } from 'vitest';
-import {
-  insertInto,
-  joinSql,
-  json,
-  rawSql,
-  recordset,
-  replaceInto,
-  sql,
-} from '../../../src/store/database/statement.js';
+import { insertInto, json, rawSql, recordset, replaceInto, sql } from '../../../src/store/database/statement.js';
 
 test('nested parts number their parameters in the order of the text', () => {
   const recent = sql`answered_at > ${new Date(0)}`;
-  const mine = joinSql([sql`run_id = ${7}`, recent, sql`is_hit`], ' and ');
+  const mine = sql`run_id = ${7} and ${recent} and is_hit`;
   const statement = sql`select ${'a'}::text from answer where ${mine} or ${recent} limit ${null}`;
   expect(statement.text).toBe(
     'select $1::text from answer where run_id = $2 and answered_at > $3 and is_hit or answered_at > $4 limit $5',

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
-import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import { type Database, findValue } from '../../../../src/store/database/database.js';
+import { sql } from '../../../../src/store/database/statement.js';
 import { countReportedUnapplied } from '../../../../src/store/night/apply-answers.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
+import { showRun } from '../../../helpers/show-run.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
 import {
   controls,
@@ -245,7 +246,7 @@ describeOnPostgres('an answer is applied only once a later control search has pa
     expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });
     expect(red.reasons.join('; ')).toMatch(/\d changes? that this run reported before the report did not hold/);
     const countReported = async (state: string): Promise<number> => {
-      await database.execute(`update outbox set state = $1 where kind = 'mail_warning'`, [state]);
+      await database.execute(sql`update outbox set state = ${state} where kind = 'mail_warning'`);
       return countReportedUnapplied(database, 2);
     };
     expect(await countReported('sent')).toBeGreaterThan(0);

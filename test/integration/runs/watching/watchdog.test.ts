@@ -9,6 +9,7 @@ import type { AppContext } from '../../../../src/runs/app-context.js';
 import { keepSchedules } from '../../../../src/runs/scheduled.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
+import { sql } from '../../../../src/store/database/statement.js';
 import { beginJobRun, endJobRun, pauseSchedule, resumeSchedule } from '../../../../src/store/operations/jobs.js';
 import { queueOutbox, readOutbox } from '../../../../src/store/operations/outbox.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
@@ -257,12 +258,8 @@ describeOnPostgres('the watchdog', (open) => {
     expect(await late('07:30')).toContain('did_not_run');
     // Begun early for that date.
     await database.execute(
-      `insert into job_run (organisation_id, job, occasion, local_date, due_at, state, attempts, begun_at, ended_at, exit_code)
-       select organisation_id, 'rescreen', $1::text, $1::date, $2::timestamptz, 'finished', 1, $2::timestamptz, $2::timestamptz, 0 from organisation`,
-      [
-        new Date(day.getTime() + 2 * 24 * hourMs).toISOString().slice(0, 10),
-        new Date(Date.now() + toTime(1, '02:00') * hourMs - 1),
-      ],
+      sql`insert into job_run (organisation_id, job, occasion, local_date, due_at, state, attempts, begun_at, ended_at, exit_code)
+       select organisation_id, 'rescreen', ${new Date(day.getTime() + 2 * 24 * hourMs).toISOString().slice(0, 10)}::text, ${new Date(day.getTime() + 2 * 24 * hourMs).toISOString().slice(0, 10)}::date, ${new Date(Date.now() + toTime(1, '02:00') * hourMs - 1)}::timestamptz, 'finished', 1, ${new Date(Date.now() + toTime(1, '02:00') * hourMs - 1)}::timestamptz, ${new Date(Date.now() + toTime(1, '02:00') * hourMs - 1)}::timestamptz, 0 from organisation`,
     );
     expect(await late('07:30')).not.toContain('did_not_run');
   });

@@ -11,6 +11,7 @@ import { importDecisions } from '../../../../src/runs/review/import-list.js';
 import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import { type Database, findValue } from '../../../../src/store/database/database.js';
+import { sql } from '../../../../src/store/database/statement.js';
 import { readChangedParties } from '../../../../src/store/night/screenings.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { fillInList } from '../../../helpers/report-files.js';
@@ -53,9 +54,8 @@ describeOnPostgres('a fact that cannot be read', (open) => {
     return findValue(
       shared,
       z.unknown(),
-      `select version.record from customer join customer_version version using (customer_id, version)
-       where customer.reference = $1 order by customer_id desc limit 1`,
-      [reference],
+      sql`select version.record from customer join customer_version version using (customer_id, version)
+       where customer.reference = ${reference} order by customer_id desc limit 1`,
     );
   };
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import { type Database, findValue } from '../../../../src/store/database/database.js';
+import { sql } from '../../../../src/store/database/statement.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
@@ -30,8 +31,7 @@ describeOnEachDatabase('a substitute for a date', (open) => {
     const left = await findValue(
       database,
       z.number(),
-      `select count(*)::integer as left from customer where reference like $1 || '-%' and left_at is not null`,
-      [id],
+      sql`select count(*)::integer as left from customer where reference like ${id} || '-%' and left_at is not null`,
     );
     return left ?? -1;
   };
@@ -39,9 +39,8 @@ describeOnEachDatabase('a substitute for a date', (open) => {
     return findValue(
       database,
       z.unknown(),
-      `select version.record #> '{parties,0,birthDate}' as born from customer join customer_version version using (customer_id, version)
-       where customer.reference = $1`,
-      [reference],
+      sql`select version.record #> '{parties,0,birthDate}' as born from customer join customer_version version using (customer_id, version)
+       where customer.reference = ${reference}`,
     );
   };
   const openNights = async (roster: string) => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { showRun } from '../../../../src/runs/run-reference.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../../src/store/database/database.js';
+import { sql } from '../../../../src/store/database/statement.js';
 import { testDatabases } from '../../../helpers/databases.js';
+import { showRun } from '../../../helpers/show-run.js';
 import { openSmallSites, type SmallSite } from '../../../helpers/small-site.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -39,9 +40,8 @@ const whole = [12, ...capped.slice(12)];
 const readStates = async (database: Database, reference: string) =>
   database.query(
     z.object({ state: z.string(), hidden: z.number() }),
-    `select state, coalesce(jsonb_array_length(unreturned), 0) as hidden
-     from party_state join party using (party_id) join customer using (customer_id) where reference = $1`,
-    [reference],
+    sql`select state, coalesce(jsonb_array_length(unreturned), 0) as hidden
+     from party_state join party using (party_id) join customer using (customer_id) where reference = ${reference}`,
   );
 
 const kindsOf = async (database: Database, runId: string): Promise<string[]> =>
