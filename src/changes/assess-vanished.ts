@@ -1,7 +1,7 @@
 import { foldName, type Match, pairMatches, toContentKey } from '../matches/match.js';
 import type { HoldBounds } from '../screening/settings.js';
 import { type HitFamily, hitFamilies } from '../vocabulary.js';
-import { isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
+import { familyNames, isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
 
 /**
  * The matches of one party before a run and in it, with those that a truncated list hides; `isCompared` when both answers are of the same
@@ -24,11 +24,6 @@ export interface VanishedFigures {
   current: number;
 }
 
-interface VanishingParty {
-  had: number;
-  lost: number;
-}
-
 /**
  * Counts the known hits of a roster and those that a run no longer finds, each listed party once. A listed party has vanished when at least
  * half of the searched parties that had it as a hit of a family no longer have it. A new id, or a new entry with the same content or name,
@@ -36,7 +31,7 @@ interface VanishingParty {
  */
 export class VanishedTally {
   readonly #families: TopicFamilies;
-  readonly #compared = new Map<HitFamily, Map<string, VanishingParty>>();
+  readonly #compared = new Map<HitFamily, Map<string, { had: number; lost: number }>>();
   readonly #current = new Map<HitFamily, Set<string>>();
 
   constructor(families: TopicFamilies) {
@@ -90,8 +85,7 @@ export class VanishedTally {
   }
 
   #familiesOf({ topics }: Match): readonly HitFamily[] {
-    const all: readonly (keyof TopicFamilies)[] = ['sanction', 'crime', 'pep', 'associate', 'other'];
-    const known = all.filter((family) => topics.some((topic) => isOfFamily(this.#families, family, topic)));
+    const known = familyNames.filter((family) => topics.some((topic) => isOfFamily(this.#families, family, topic)));
     const isUnknown = topics.length === 0 || topics.some((topic) => isUnknownTopic(this.#families, topic));
     return ['any', ...known, ...(isUnknown ? (['unknown'] as const) : [])];
   }
@@ -108,7 +102,7 @@ export class VanishedTally {
   }
 }
 
-const isVanished = ({ had, lost }: VanishingParty): boolean => lost > 0 && 2 * lost >= had;
+const isVanished = ({ had, lost }: { had: number; lost: number }): boolean => lost > 0 && 2 * lost >= had;
 
 /** Why a run is held, by family; `bound` is the share that was reached, null when all known hits vanished. */
 export interface HoldFinding extends VanishedFigures {

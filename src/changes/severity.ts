@@ -40,7 +40,7 @@ export type TopicFamilies = z.infer<typeof topicFamiliesSchema>;
 export const isOfFamily = (families: TopicFamilies, family: keyof TopicFamilies, topic: string): boolean =>
   families[family].some((root) => topic === root || topic.startsWith(`${root}.`));
 
-const familyNames = [
+export const familyNames = [
   'sanction',
   'crime',
   'pep',

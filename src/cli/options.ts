@@ -7,7 +7,7 @@ import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import type { Acceptance } from '../runs/settings-diff.js';
 import type { Database } from '../store/database/database.js';
 import { partyTypes } from '../vocabulary.js';
-import { choice, flag, negated, parsed, text } from './command.js';
+import { choice, flag, negated, type OptionValues, parsed, text } from './command.js';
 
 /** Parses a day (its start in UTC) or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
 export function parseInstant(text: string): Date {
@@ -58,21 +58,15 @@ export const meanings = {
 
 export const limitTo = (most: number) => parsed('<count>', meanings.limit, parseWholeNumber(1, most));
 
-/** The options that choose a roster, and those that accept a roster that its guards hold. */
-export interface RosterChoice {
-  roster?: string;
-  file?: string;
-  /** A CSV file with a part of the roster. */
-  delta?: string;
-  acceptRoster?: true;
-  by?: string;
-  reason?: string;
-}
-
 export const acceptOptions = {
   acceptRoster: flag('import the roster although its guards hold it'),
   by: shared.by,
   reason: shared.reason,
+};
+
+/** The options that choose a roster, and those that accept a roster that its guards hold; `delta`: a CSV file with a part of it. */
+export type RosterChoice = OptionValues<typeof acceptOptions & Pick<typeof shared, 'roster' | 'file'>> & {
+  delta?: string;
 };
 
 /** Who accepts a roster against its guards, and why; undefined without `--accept-roster`. Throws ConfigError. */

@@ -1,9 +1,7 @@
 import stringWidth from 'string-width';
 import { describeReason } from '../reports/reasons.js';
-import { formatCount, formatTime, replaceInstants, toVisibleText } from '../reports/text.js';
+import { formatCount, formatMinute, formatTime, replaceInstants, toVisibleText } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
-import { codeWords } from '../vocabulary/words.js';
-import { type CustomerState, stateOrder } from '../vocabulary.js';
 
 /** A row of a table; false is left out. */
 export type Row = readonly (string | number)[] | false;
@@ -179,13 +177,6 @@ export const describeReasons = (counts: Readonly<Record<string, number>>): strin
     .map(([code, count]) => `${describeReason(code)}: ${formatCount(count)}`)
     .join('; ');
 
-/** Customers by state, `437 clear, 27 open alert`, without the states that nobody has. */
-export const describeStates = (counts: Readonly<Partial<Record<CustomerState, number>>>): string =>
-  stateOrder
-    .filter((state) => (counts[state] ?? 0) > 0)
-    .map((state) => `${formatCount(counts[state] ?? 0)} ${codeWords.state[state].name.toLowerCase()}`)
-    .join(', ');
-
 /** Why coverage fails independently of single customers: a roster or all customers are missing; null otherwise. */
 export function describeGap(neverImported: readonly string[], inScope: number): string | null {
   if (neverImported.length > 0) {
@@ -196,22 +187,20 @@ export function describeGap(neverImported: readonly string[], inScope: number): 
 }
 
 /** A moment in UTC to the minute, as `2026-03-01 02:00`. */
-export const toMinute = (at: Date): string => at.toISOString().slice(0, 16).replace('T', ' ');
-
-const formatMinute = (time: Date): string => `${toMinute(time)} UTC`;
+export const toMinute = (at: Date): string => formatMinute(at, 'UTC');
 
 export function describeMailState(mail: Mail): string {
   const { id, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
   const because = lastError === null ? '' : `: ${lastError}`;
   switch (state) {
     case 'sent':
-      return `sent ${sentAt ? formatMinute(sentAt) : ''}, ${attempts.at(-1)?.said ?? ''}`;
+      return `sent ${sentAt ? `${toMinute(sentAt)} UTC` : ''}, ${attempts.at(-1)?.said ?? ''}`;
     case 'queued': {
-      const next = nextAttemptAt ? `, next attempt not before ${formatMinute(nextAttemptAt)}` : '';
+      const next = nextAttemptAt ? `, next attempt not before ${toMinute(nextAttemptAt)} UTC` : '';
       return attempts.length === 0 && lastError === null ? 'waits' : `waits${next}${because}`;
     }
     case 'dropped':
-      return `dropped by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
+      return `dropped by ${dropped?.by ?? ''} on ${dropped ? `${toMinute(dropped.at)} UTC` : ''}: ${dropped?.reason ?? ''}`;
     case 'refused':
     case 'given_up': {
       const next = `nightscreen outbox retry ${id} tries again, nightscreen outbox drop ${id} drops it`;

@@ -246,16 +246,8 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
 
 /** The AML operations over `callOperation`; `nameField` is the name parameter of the search. */
 export const createAml = (callOperation: CallOperation, nameField: string): Aml => {
-  // Without `async`: of the promises of a call, it would make every fourth.
-  const search: Aml['search'] = (input, options) => {
-    let operation: Operation<AmlSearchResult>;
-    try {
-      operation = toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return callOperation(operation, options);
-  };
+  const search: Aml['search'] = async (input, options) =>
+    callOperation(toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField), options);
   return {
     search,
     searchEach: (inputs, options) => searchEach(search, inputs, options),

@@ -16,7 +16,7 @@ import {
   ServiceUnavailableError,
   UnprocessableError,
 } from '../errors.js';
-import type { Answer, AttemptEnd, CallOptions, Operation } from './operation.js';
+import type { Answer, AttemptEnd, Operation } from './operation.js';
 
 /** An answer as received; `isComplete` is false when its body exceeds the limit or, with an error status, breaks off. */
 export interface RawAnswer {
@@ -80,66 +80,27 @@ const joinHeaders = (headers: RawAnswer['headers']): Readonly<Record<string, str
   );
 
 const requestIdForm = /^[!-~]{1,200}$/;
-// The answers of one second carry the same date.
-let lastDate = { text: '', ms: Number.NaN };
 
 type AnswerHead = Pick<AttemptEnd, 'requestId' | 'servedAt'>;
 
 /** The service's id of the request and its clock, as far as the headers contain them. */
 export const readHead = (headers: RawAnswer['headers']): AnswerHead => {
   const id = readHeader(headers, 'x-request-id') ?? readHeader(headers, 'request-id') ?? '';
-  const text = readHeader(headers, 'date') ?? '';
-  if (text !== lastDate.text) lastDate = { text, ms: parseHttpDate(text) };
+  const servedMs = parseHttpDate(readHeader(headers, 'date') ?? '');
   return {
     requestId: requestIdForm.test(id) ? id : undefined,
-    servedAt: Number.isNaN(lastDate.ms) ? undefined : new Date(lastDate.ms),
+    servedAt: Number.isNaN(servedMs) ? undefined : new Date(servedMs),
   };
 };
 
-/** An answer whose bytes were checked before: it is read when somebody asks for it. */
-class KnownAnswer<T> implements Answer<T> {
-  readonly status: number;
-  readonly requestId: string | undefined;
-  attempts = 1;
-  readonly #operation: Operation<T>;
-  readonly #raw: RawAnswer;
-  #read: { data: T; body: string } | undefined;
-
-  constructor(operation: Operation<T>, raw: RawAnswer, requestId: string | undefined) {
-    this.status = raw.status;
-    this.requestId = requestId;
-    this.#operation = operation;
-    this.#raw = raw;
-  }
-
-  get #content(): { data: T; body: string } {
-    this.#read ??= readData(this.#operation, this.#raw);
-    return this.#read;
-  }
-
-  get data(): T {
-    return this.#content.data;
-  }
-
-  get body(): string {
-    return this.#content.body;
-  }
-}
-
-/**
- * Checks an answer, whose head (`trace`) the caller has read; a body that is known to be valid is read at the first access only. Throws
- * ApiError for an error status, and ResponseError for a body that breaks the interface.
- */
+/** Checks an answer, whose head the caller has read. Throws ApiError for an error status, and ResponseError for a body that breaks the interface. */
 export const readAnswer = <T>(
   operation: Operation<T>,
   raw: RawAnswer,
-  { trace: { requestId, servedAt }, isChecked }: { trace: AnswerHead; isChecked: CallOptions['isChecked'] },
+  { requestId, servedAt }: AnswerHead,
   now: () => Date,
 ): Answer<T> => {
   const { status, headers } = raw;
-  if (status === operation.successStatus && raw.isComplete && isChecked?.(raw.body)) {
-    return new KnownAnswer(operation, raw, requestId);
-  }
   if (isSuccess(status)) {
     const { data, body } = readData(operation, raw);
     return { data, body, status, requestId, attempts: 1 };

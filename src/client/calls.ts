@@ -195,7 +195,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       };
       for (const observer of observers) observer.started?.(observed);
       const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
-      const { signal, headers, isChecked } = options;
+      const { signal, headers } = options;
       let answer: Answer<T>;
       try {
         answer = await settings.transport.send(operation, {
@@ -203,7 +203,6 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
           timeoutMs,
           headers,
           signal,
-          isChecked,
           trace,
           mayLeave,
         });

@@ -113,7 +113,6 @@ export class KeyHolder {
   readonly #settings: KeySettings;
   #apiKey: string | undefined;
   #identity: KeyIdentity | undefined;
-  #presented = { apiKey: '', authorization: '' };
   readonly #shareRenewal = createShareOne<Renewal>();
 
   constructor(settings: KeySettings) {
@@ -153,11 +152,7 @@ export class KeyHolder {
     if (this.#apiKey === undefined) {
       throw usageError('service.apiKey', 'is missing: the JWT alone opens nothing but invitations');
     }
-    const apiKey = this.#apiKey;
-    if (this.#presented.apiKey !== apiKey) {
-      this.#presented = { apiKey, authorization: toAuthorization(apiKey, scheme) };
-    }
-    return this.#presented.authorization;
+    return toAuthorization(this.#apiKey, scheme);
   }
 
   /**

@@ -19,11 +19,6 @@ export interface CallOptions {
   maxWaitMs?: number;
   /** Added to the client's own headers, which cannot be replaced. */
   headers?: Readonly<Record<string, string>>;
-  /**
-   * Whether an answer of exactly these bytes to the same request has been checked before, by this version. It is then not checked again, and
-   * its data is read only when it is asked for.
-   */
-  isChecked?(body: Buffer): boolean;
 }
 
 /** A valid answer: parsed `data`, received `body`, and the number of attempts of the call. */

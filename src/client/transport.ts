@@ -10,7 +10,7 @@ import {
 } from '../errors.js';
 import { openDispatcher } from '../outgoing.js';
 import { isSuccess, type RawAnswer, readAnswer, readHead } from './answers.js';
-import type { Answer, AttemptEnd, CallOptions, Operation } from './operation.js';
+import type { Answer, AttemptEnd, Operation } from './operation.js';
 import { onAbort } from './signals.js';
 
 /** A request that was not sent: when its connection was ready, it must not leave any more. */
@@ -29,7 +29,6 @@ interface ExchangeOptions {
   headers: Readonly<Record<string, string>> | undefined;
   /** Ends the exchange at any stage with the reason of the signal. */
   signal: AbortSignal | undefined;
-  isChecked: CallOptions['isChecked'];
   /** The facts of the exchange, filled while it runs, so that a broken one is reported correctly. */
   trace: Omit<AttemptEnd, 'endedAt' | 'outcome'>;
   /** The request is about to leave; false when it must not: it then ends with HeldBackError. */
@@ -223,7 +222,7 @@ export const createTransport = (settings: {
       const raw = await exchange(dispatcher, request, options, maxResponseBytes).catch((error: unknown) => {
         throw toFailure(error, operation, options);
       });
-      return readAnswer(operation, raw, options, now);
+      return readAnswer(operation, raw, options.trace, now);
     },
     close: async () => {
       // undici throws on a second close.

@@ -42,8 +42,6 @@ export interface Config {
   secrets: readonly Secret[];
   /** A secret by variable name, `NAME_FILE` included; throws ConfigError when its file cannot be read. */
   secret: (name: string) => string | undefined;
-  /** The variable that gives a secret, `NAME` or `NAME_FILE`, null when neither is set; throws ConfigError as `secret` does. */
-  originOfSecret: (name: string) => string | null;
   /** `default`, `file:line`, `env NAME` or the flag. */
   originOf: (path: SettingPath) => string;
 }
@@ -123,7 +121,6 @@ export function loadConfig(sources: ConfigSources): Config {
     settingsDigest: digestSettings(parsed.data),
     secrets: checked.secrets,
     secret: (name) => readSecret(sources.environment, name)?.value,
-    originOfSecret: (name) => readSecret(sources.environment, name)?.from ?? null,
     originOf: (path) => {
       const override = overrideAt(path);
       if (override) return override.origin;

@@ -49,29 +49,19 @@ export interface WalkedPage {
   hasEnded: boolean;
 }
 
-/** Whether a sweep has seen every dossier; `because` is why that is not proven. */
-interface SweepVerdict {
-  pages: number;
-  dossiers: number;
-  proven: boolean;
-  because: string | null;
-  /** Whether the sweep has seen a dossier in the service's list. */
-  isListed: (id: string) => boolean;
-}
-
 // After more rounds the list changes faster than it can be compared.
 const maxRounds = 4;
 
 /**
  * Walks all dossiers by keyset, most recent first, in one window or in several at once, and yields the pages, no dossier twice. A window
- * continues after its page is consumed. The sweep is proven if the totals of the service agree with the dossiers seen. Throws what the client
- * throws (interface: GET /dossiers).
+ * continues after its page is consumed. The sweep is proven if the totals of the service agree with the dossiers seen; `because` is why it is
+ * not. Throws what the client throws (interface: GET /dossiers).
  */
 export async function* sweepDossiers(
   list: DossierList,
   { perPage = mostPerPage }: Pick<SweepSettings, 'perPage'>,
   walks: readonly WindowWalk[] = [{ ...everything, walked: [], hasEnded: false }],
-): AsyncGenerator<readonly WalkedPage[], SweepVerdict> {
+) {
   const seen: SeenDossiers = new Map();
   for (const { walked } of walks) addUnseen(seen, walked);
   const counted = { pages: 0, calls: 0 };
@@ -103,7 +93,8 @@ export async function* sweepDossiers(
     hasEnded = true;
   }
   const { pages } = counted;
-  return { pages, dossiers: seen.size, proven: because === null, because, isListed: (id) => seen.has(id) };
+  const isListed = (id: string): boolean => seen.has(id);
+  return { pages, dossiers: seen.size, proven: because === null, because, isListed };
 }
 
 /** Walks the head of the list until a page has a dossier that was seen before; gives the total of the list. */

@@ -3,7 +3,7 @@ import { createReadStream, openAsBlob } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlobReader, configure, ZipReader, ZipWriter } from '@zip.js/zip.js';
-import { MailError } from '../errors.js';
+import { MailError, readMessage } from '../errors.js';
 import { writeWhole } from '../files.js';
 import { readWrittenFile, type WrittenFile, type WrittenReport } from '../reports/write-report.js';
 
@@ -28,10 +28,8 @@ export async function writeArchive(written: WrittenReport, password: string, at:
     const path = (await findExisting(stem, password)) ?? (await pack(written, stem, password, at));
     return { name: 'report.zip', path, ...(await measure(path)) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new MailError('archive_not_written', `the encrypted archive could not be written: ${reason}`, {
-      cause: error,
-    });
+    const message = `the encrypted archive could not be written: ${readMessage(error)}`;
+    throw new MailError('archive_not_written', message, { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { html } from 'hono/html';
 import { createTransport, type SMTPTransportOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { MailError, readErrorCode } from '../errors.js';
+import { MailError, readErrorCode, readMessage } from '../errors.js';
 import { makeFolder, writeWhole } from '../files.js';
 import { isLoopback } from '../loopback.js';
 import type { ReportSettings } from '../reports/settings.js';
@@ -197,7 +197,7 @@ const announcedLimit = /^Message size larger than allowed/;
 
 /** Classifies an error of nodemailer by the command that was answered; an error about the server's own set-up is never final. */
 export function toSmtpFailure(error: unknown) {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = readMessage(error);
   const code = readFact(error, 'responseCode');
   const isOfMessage = ofTheMessage.has(readFact(error, 'command')) && !ofTheSetUp.has(code);
   const isAboveLimit = announcedLimit.test(reason);
@@ -231,8 +231,7 @@ export async function probeSmtp(
   try {
     options = toSmtpOptions(smtpUrl, timeoutMs);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { kind: 'unfit', message, next: 'correct SMTP_URL' };
+    return { kind: 'unfit', message: readMessage(error), next: 'correct SMTP_URL' };
   }
   const where = `${options.host}${options.port === undefined ? '' : `:${options.port}`}`;
   const transporter = createTransport(options);

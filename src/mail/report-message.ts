@@ -4,7 +4,7 @@ import { describeReason, describeWatch } from '../reports/reasons.js';
 import { type Coverage, listNewAlerts, type Report, type Tally } from '../reports/report.js';
 import { describeRosterChanges } from '../reports/roster-changes.js';
 import { countNoun, formatCount, formatMinute, formatSize, keep } from '../reports/text.js';
-import { describeAcceptance, listRunAcceptances } from '../reports/words.js';
+import { describeAcceptance, describeStates, listRunAcceptances } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { ReportToMail } from './archive.js';
@@ -158,10 +158,7 @@ function describeCoverage({ counts, states }: Coverage): readonly string[] {
   const share = counts.inScope === 0 ? '' : ` (${toPercent(valid / counts.inScope)})`;
   return keep(
     `${formatCount(valid)} of ${countNoun(counts.inScope, 'customer')} in scope ${valid === 1 ? 'has' : 'have'} a valid screening${share}`,
-    states
-      .filter(({ count }) => count > 0)
-      .map(({ code, count }) => `${formatCount(count)} ${codeWords.state[code].name.toLowerCase()}`)
-      .join(', '),
+    describeStates(Object.fromEntries(states.map(({ code, count }) => [code, count]))),
     counts.rejected > 0 && countNoun(counts.rejected, 'rejected row'),
   );
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { gatherBy } from '../gather-by.js';
 import { foldName } from '../matches/match.js';
 import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
-import { type PartyType, stateOrder } from '../vocabulary.js';
+import type { PartyType } from '../vocabulary.js';
 import {
   joinMarkup,
   noMarkup,
@@ -34,6 +34,7 @@ import {
   describeReopening,
   describeReplaced,
   describeSaid,
+  describeStates,
 } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
@@ -66,18 +67,15 @@ function showHeldPart({ kind, reasons, customers, states, accepted }: HeldFacts,
     kind === 'answers'
       ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and no release of a customer is sent.`
       : 'The webhook messages of this run are held. States and alerts are as this report shows them.';
-  const known = stateOrder.flatMap((code) => {
-    const customers = states[code] ?? 0;
-    return customers === 0 ? [] : [`${formatCount(customers)} ${codeWords.state[code].name.toLowerCase()}`];
-  });
+  const known = describeStates(states);
   const isHeld = accepted.length === 0;
   const how = html`<p>To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}</p>`;
   const who = accepted.map((one) => html`<p>${showRemark(describeAcceptance(one, run.timezone))}</p>`);
-  const standing = `States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.`;
+  const standing = `States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known}.`;
   return html`<p><strong>${isHeld ? what : 'Held, then accepted.'}</strong></p>
 <ul>${reasons.map((reason) => html`<li>${showRemark(reason)}</li>`)}</ul>
 ${isHeld ? how : who}
-${known.length === 0 ? noMarkup : html`<p>${standing}</p>\n`}`;
+${known === '' ? noMarkup : html`<p>${standing}</p>\n`}`;
 }
 
 /** Every alert that waited when the run closed, by customer, most urgent first; null where alerts were not counted. */

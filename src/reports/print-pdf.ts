@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ReportError } from '../errors.js';
+import { ReportError, readMessage } from '../errors.js';
 import { makePassingFolder } from '../files.js';
 import type { WrittenFile } from './write-report.js';
 
@@ -43,10 +43,8 @@ export async function printPdf(chromium: string, directory: string): Promise<Wri
     await rename(part, join(directory, 'report.pdf'));
     return { name: 'report.pdf', bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ReportError('pdf_not_printed', `${directory}/report.html could not be printed to a PDF: ${reason}`, {
-      cause: error,
-    });
+    const message = `${directory}/report.html could not be printed to a PDF: ${readMessage(error)}`;
+    throw new ReportError('pdf_not_printed', message, { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -1,9 +1,11 @@
 import { codeWords, describeDisposition, toWords } from '../vocabulary/words.js';
+import { stateOrder } from '../vocabulary.js';
 import type {
   AcceptanceFacts,
   ChangeAlertFacts,
   CustomerRecordFacts,
   DetailCounts,
+  HeldFacts,
   HistoryFacts,
   MatchChangeFacts,
   OpenAlertsFacts,
@@ -75,6 +77,13 @@ export const describeExpired = (settled: HistoryFacts['settled']): string | null
 /** How many critical alerts wait. */
 export const countCritical = ({ bySeverity }: Pick<OpenAlertsFacts, 'bySeverity'>): number =>
   bySeverity.find(({ severity }) => severity === 'critical')?.waiting ?? 0;
+
+/** Customers by state, `437 clear, 27 open alert`, without the states that nobody has. */
+export const describeStates = (counts: HeldFacts['states']): string =>
+  stateOrder
+    .filter((state) => (counts[state] ?? 0) > 0)
+    .map((state) => `${formatCount(counts[state] ?? 0)} ${codeWords.state[state].name.toLowerCase()}`)
+    .join(', ');
 
 /** The whole days between two times: `19 days`, or `less than a day`. */
 export function countDays(since: Date, now: Date): string {

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { ReportError, readErrorCode } from '../errors.js';
+import { ReportError, readErrorCode, readMessage } from '../errors.js';
 import { makeFolder, removeRemains, syncFolder, toPassingName } from '../files.js';
 import { markFormula } from '../formulas.js';
 import type { RejectedRow } from '../roster/customer.js';
@@ -34,11 +34,7 @@ export async function* readWrittenFile(directory: string, { name, sha256 }: Writ
 }
 
 /** A written file; `sha256` in hex. */
-export interface WrittenFile {
-  name: string;
-  bytes: number;
-  sha256: string;
-}
+export type WrittenFile = z.infer<typeof manifestJsonSchema>['files'][number];
 
 /** The content of a file: text is written as UTF-8. */
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
@@ -71,8 +67,7 @@ export async function publishReport(written: WrittenReport, publishTo: string): 
   try {
     return await copyReport(written, publishTo);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `the report could not be copied to ${publishTo}: ${reason}`;
+    const message = `the report could not be copied to ${publishTo}: ${readMessage(error)}`;
     throw new ReportError('report_not_published', message, { cause: error });
   }
 }
@@ -166,19 +161,17 @@ export async function writeReport(report: Report, directory: string, makeRoom?: 
     return { directory: folder, files: await writeFiles(report, folder, makeRoom) };
   } catch (error) {
     if (error instanceof ReportError) throw error;
-    const reason = describeFailure(error);
-    throw new ReportError('report_not_written', `the report could not be written to ${folder}: ${reason}`, {
-      cause: error,
-    });
+    const message = `the report could not be written to ${folder}: ${describeFailure(error)}`;
+    throw new ReportError('report_not_written', message, { cause: error });
   }
 }
 
 const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (!fullDisk.has(readErrorCode(error))) return error.message;
-  return `${error.message}; no file of the report was left there. Free disk space, or choose another folder with --out, and run \`nightscreen report\` again`;
+  const message = readMessage(error);
+  if (!fullDisk.has(readErrorCode(error))) return message;
+  return `${message}; no file of the report was left there. Free disk space, or choose another folder with --out, and run \`nightscreen report\` again`;
 }
 
 /** All files get their final names together. Throws when the folder is a symbolic link or not a folder. */

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import type { PublishedList } from '../lists/published-list.js';
-import { toLocalTime } from '../local-time.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Queryable, type Transaction, tryOut } from '../store/database/database.js';
 import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../store/night/checks.js';
@@ -9,16 +8,17 @@ import { carryForcedScreenings } from '../store/night/plan-sql.js';
 import { findLastAccount, findRoster } from '../store/organisations.js';
 import { countNewRequests } from '../store/roster/merge.js';
 import { readStagedRejections } from '../store/roster/staging.js';
-import { insertRun, isOnTrial, setRunAccount } from '../store/runs.js';
+import { insertRun, setRunAccount } from '../store/runs.js';
 import type { PlanSelection } from '../vocabulary.js';
 import { toImportMode } from './account.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { compareRoster, toStoredList } from './checks/because-of.js';
-import { compareSnapshot } from './import/compare-snapshot.js';
+import { compareSnapshot, toSnapshotRule } from './import/compare-snapshot.js';
 import { toOverrideCommand } from './import/import-run.js';
 import { stageRoster } from './import/stage.js';
-import { findGivenFile, findRosterPath, openImportedRoster } from './roster-scope.js';
+import { findGivenFile, openImportedRoster } from './roster-scope.js';
 import { expectControlSearches, toPlanInput } from './screening/plan.js';
+import type { RunSession } from './session.js';
 
 /** The preview of a screening: nothing is stored or called. */
 export type ScreeningPreview = Awaited<ReturnType<typeof previewScreening>>;
@@ -76,65 +76,53 @@ export async function previewImport(
   signal: AbortSignal,
   { kind = 'import', isDelta = false }: { kind?: 'import' | 'onboard'; isDelta?: boolean | undefined } = {},
 ) {
-  const { database, clock, secret, settings } = app;
-  const rosterFile = findGivenFile(settings.rosters, roster);
-  const held = { kind, runId: 0, startedAt: clock.now(), resumed: 0, rosterFile, selection: null };
+  const rosterFile = findGivenFile(app.settings.rosters, roster);
+  const run = { kind, runId: 0, startedAt: app.clock.now(), resumed: 0, rosterFile, selection: null };
   const { result } = await tryOut(
-    database,
-    async (transaction) => {
-      // A source may be slow, and this transaction blocks nothing else.
-      await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
-      const now = clock.now();
-      // A new roster is not created here: its row would block a concurrent import.
-      const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
-      // No run has a negative id, and a random one differs from other previews.
-      const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta };
-      const source = await stageRoster(roster, {
-        runId: staged.runId,
-        clock,
-        today: toLocalTime(now, settings.timezone).date,
-        signal,
-        secret,
-        write: (work) => work(transaction),
-        emit: () => undefined,
-      });
-      const mode = toImportMode(app);
-      const rule = {
-        importedAt: now,
-        leaveAfterDays: settings.screening.leaveAfterDays,
-        mode,
-        isTrial: await isOnTrial(transaction, settings.organisation, mode),
-        path: findRosterPath(settings.rosters, roster.name),
-      };
-      const { counts, isFedBack, heldBy, warnings, changes, rosterChanges, doubts } = await compareSnapshot(
-        transaction,
-        staged,
-        roster,
-        source,
-        rule,
-      );
-      return {
-        roster: roster.name,
-        source: source.source,
-        counts,
-        ...(await readStagedRejections(transaction, staged.runId, mostRejections)),
-        doubts,
-        distinctSearches: await countNewRequests(transaction, staged.runId),
-        heldBy,
-        /** The command that accepts the roster; null when nothing holds it, or without a customer. */
-        accept: heldBy.length > 0 && counts.customers > 0 ? toOverrideCommand(held, roster.name, isDelta) : null,
-        warnings,
-        unmapped: mode === 'test' ? source.unmapped : [],
-        isFedBack,
-        changes,
-        rosterChanges,
-      };
-    },
+    app.database,
+    (transaction) => tryImport(app, transaction, roster, { isDelta, signal }),
     () => false,
     // Some sources can be read only once.
     { runsOnce: true },
   );
-  return result;
+  const { heldBy, counts } = result;
+  /** The command that accepts the roster; null when nothing holds it, or without a customer. */
+  const accept = heldBy.length > 0 && counts.customers > 0 ? toOverrideCommand(run, roster.name, isDelta) : null;
+  return { roster: roster.name, ...result, accept };
+}
+
+async function tryImport(
+  app: AppContext,
+  transaction: Transaction,
+  roster: RosterSettings,
+  { isDelta, signal }: { isDelta: boolean; signal: AbortSignal },
+) {
+  // A source may be slow, and this transaction blocks nothing else.
+  await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
+  const mode = toImportMode(app);
+  const rule = await toSnapshotRule(app, transaction, roster.name, mode);
+  // A new roster is not created here: its row would block a concurrent import.
+  const rosterId = (await findRoster(transaction, app.settings.organisation, roster.name)) ?? noRoster;
+  // No run has a negative id, and a random one differs from other previews.
+  const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta };
+  const { runId } = staged;
+  const write: RunSession['write'] = (work) => work(transaction);
+  const source = await stageRoster(roster, { app, runId, signal, write, emit: () => undefined });
+  const compared = await compareSnapshot(transaction, staged, roster, source, rule);
+  const { counts, isFedBack, heldBy, warnings, changes, rosterChanges, doubts } = compared;
+  return {
+    source: source.source,
+    counts,
+    ...(await readStagedRejections(transaction, runId, mostRejections)),
+    doubts,
+    distinctSearches: await countNewRequests(transaction, runId),
+    heldBy,
+    warnings,
+    unmapped: mode === 'test' ? source.unmapped : [],
+    isFedBack,
+    changes,
+    rosterChanges,
+  };
 }
 
 /** Previews a run because of a published list, and gives the first forced customers. The run is inserted, planned, counted and rolled back. */

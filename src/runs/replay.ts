@@ -1,5 +1,6 @@
 import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
+import type { ChangeSettings } from '../changes/severity.js';
 import { gatherBy } from '../gather-by.js';
 import { type Match, treatAsTruncated } from '../matches/match.js';
 import { countStoredChanges, readHistory } from '../store/night/responses.js';
@@ -24,35 +25,7 @@ export async function replaySettings(
   since: Date | null,
 ) {
   const differences = compareSettings(settings, other);
-  const tallies = { changes: openTally(), baseline: openTally() };
-  const alerts = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
-  const examples: ReturnType<typeof toExample>[] = [];
-  let [parties, answers] = [0, 0];
-  const countAnswer = (answer: HistoryAnswer, reference: string, pairs: readonly EventPair[]): void => {
-    answers += 1;
-    for (const pair of pairs) {
-      const isBaseline = pair.present?.isBaseline ?? pair.other?.isBaseline ?? false;
-      (isBaseline ? tallies.baseline : tallies.changes).add(pair);
-      if (hasOtherSeverity(pair) && examples.length < mostExamples) collectExample(answer, reference, pair);
-    }
-  };
-  const collectExample = (answer: HistoryAnswer, reference: string, pair: EventPair): void => {
-    const match = toMatch(pair.present ?? pair.other);
-    if (match !== null) examples.push(toExample(toRunId(answer), reference, match, pair));
-  };
-  const countParty = (history: PartyHistory): void => {
-    const replayed = {
-      present: replayAnswers(history.answers, settings.changes),
-      other: replayAnswers(history.answers, other.changes),
-    };
-    parties += 1;
-    for (const [index, answer] of history.answers.entries()) {
-      if (since !== null && answer.startedAt < since) continue;
-      const pairs = pairEvents(replayed.present[index]?.changes ?? [], replayed.other[index]?.changes ?? []);
-      countAnswer(answer, history.reference, pairs);
-    }
-    countAlerts(alerts, history, replayed, since);
-  };
+  const counts = openCounts({ present: settings.changes, other: other.changes }, since);
   // A repeat after a lost connection would count twice.
   const once = { runsOnce: true };
   const stored = await database.transaction(async (transaction) => {
@@ -60,7 +33,7 @@ export async function replaySettings(
     for (let after = 0; ; ) {
       const histories = await readHistory(transaction, settings.organisation, after, partiesAtOnce);
       if (histories === null) break;
-      for (const history of toPartyHistories(histories)) countParty(history);
+      for (const history of toPartyHistories(histories)) counts.add(history);
       after = histories.last;
     }
     return countStoredChanges(transaction, settings.organisation, since);
@@ -68,21 +41,55 @@ export async function replaySettings(
   const isEvaluated = (words: string): boolean => words.startsWith('changes.');
   return {
     since,
-    parties,
-    answers,
     evaluated: differences.filter(isEvaluated),
     notEvaluated: differences.filter((words) => !isEvaluated(words)),
     stored,
-    changes: tallies.changes.read(),
-    baseline: tallies.baseline.read(),
-    alerts,
-    examples,
+    ...counts.read(),
+  };
+}
+
+/** Counts the parties and answers of histories, and what two settings make of them; `read` returns the counts so far. */
+function openCounts(settings: Readonly<Record<Side, ChangeSettings>>, since: Date | null) {
+  const tallies = { changes: openTally(), baseline: openTally() };
+  const alerts = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
+  const examples: ReturnType<typeof toExample>[] = [];
+  let [parties, answers] = [0, 0];
+  const addPair = (answer: HistoryAnswer, reference: string, pair: EventPair): void => {
+    const isBaseline = pair.present?.isBaseline ?? pair.other?.isBaseline ?? false;
+    (isBaseline ? tallies.baseline : tallies.changes).add(pair);
+    const match = toMatch(pair.present ?? pair.other);
+    if (match === null || !hasOtherSeverity(pair) || examples.length >= mostExamples) return;
+    examples.push(toExample(toRunId(answer), reference, match, pair));
+  };
+  return {
+    add: (history: PartyHistory): void => {
+      const replayed = {
+        present: replayAnswers(history.answers, settings.present),
+        other: replayAnswers(history.answers, settings.other),
+      };
+      parties += 1;
+      for (const [index, answer] of history.answers.entries()) {
+        if (since !== null && answer.startedAt < since) continue;
+        answers += 1;
+        const pairs = pairEvents(replayed.present[index]?.changes ?? [], replayed.other[index]?.changes ?? []);
+        for (const pair of pairs) addPair(answer, history.reference, pair);
+      }
+      countAlerts(alerts, history, replayed, since);
+    },
+    read: () => ({
+      parties,
+      answers,
+      changes: tallies.changes.read(),
+      baseline: tallies.baseline.read(),
+      alerts,
+      examples,
+    }),
   };
 }
 
 /** Counts a party's alerts by their match: an alert that one side opens some nights later counts as opened under both. */
 function countAlerts(
-  alerts: Omit<EventTally, 'otherSeverity' | 'byKind' | 'bySeverity'>,
+  alerts: Both & Record<'onlyOther' | 'onlyPresent', number>,
   { answers }: PartyHistory,
   replayed: Readonly<Record<Side, ReturnType<typeof replayAnswers>>>,
   since: Date | null,
@@ -188,15 +195,6 @@ function findConfirmed(decisions: Histories['decisions'], until: Date): Readonly
 /** Counts under the present settings and under the others. */
 type Both = Record<Side, number>;
 
-interface EventTally extends Both {
-  /** Only under the other settings, and only under the present ones. */
-  onlyOther: number;
-  onlyPresent: number;
-  otherSeverity: number;
-  byKind: readonly (Both & { kind: MatchChangeKind })[];
-  bySeverity: readonly (Both & { severity: Severity })[];
-}
-
 type EventPair = Record<Side, MatchChange | null>;
 
 /** Pairs the changes of one answer under two settings by their match, which can occur twice. */
@@ -216,7 +214,7 @@ const toEventKey = ({ difference }: MatchChange): string =>
 const hasOtherSeverity = ({ present, other }: EventPair): boolean => present?.severity !== other?.severity;
 
 /** Counts pairs of events; `read` returns the tally so far. */
-function openTally(): { add(pair: EventPair): void; read(): EventTally } {
+function openTally() {
   const sums = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0, otherSeverity: 0 };
   const kinds = new Map<MatchChangeKind, Both>();
   const bySeverity = new Map<Severity, Both>();
@@ -227,7 +225,7 @@ function openTally(): { add(pair: EventPair): void; read(): EventTally } {
     addTo(bySeverity, change.severity, side);
   };
   return {
-    add: (pair) => {
+    add: (pair: EventPair): void => {
       count('present', pair.present);
       count('other', pair.other);
       if (pair.present === null) sums.onlyOther += 1;

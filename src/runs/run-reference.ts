@@ -1,5 +1,4 @@
 import { type ConfigError, usageError } from '../errors.js';
-import type { RunFacts } from '../reports/run-facts.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import { describeHolder, readHeldLeases } from '../store/database/leases.js';
 import { readRosterNames } from '../store/organisations.js';
@@ -69,13 +68,4 @@ export async function describeRunAs<T>(
   const found = await describe(database, run);
   if (found !== null) return found;
   throw refuseRun(`${toRunId(run)} is not ${what}; \`nightscreen runs show ${run.runId}\` describes it`);
-}
-
-/** Everything stored about a run; throws ConfigError when there is none of that name. */
-export async function showRun(database: Database, organisation: string, text: string): Promise<RunFacts> {
-  // It loads most of the store, which the list of runs does not need.
-  const { readRunFacts } = await import('../store/reports/facts.js');
-  const run = await findRun(database, organisation, text);
-  const covered = { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] };
-  return readRunFacts(database, run, covered, database);
 }

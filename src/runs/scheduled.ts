@@ -87,12 +87,6 @@ export async function recordMissed(
   });
 }
 
-/** `held`: by a living process; `done`: before; `ended`: by this process. */
-type DueSlotAnswer =
-  | { kind: 'held'; holder: string }
-  | { kind: 'done'; run: JobRun }
-  | { kind: 'ended'; run: JobRun; ending: JobEnding };
-
 /** The lease of the process that runs a job. */
 export const toJobLeaseKey = (organisation: string, job: string): string => toLeaseKey('job', organisation, job);
 
@@ -104,7 +98,8 @@ export const toForgetBefore = (now: Date): Date => new Date(now.getTime() - forg
 /**
  * Does the work of one due slot of a job, once: under the lease of the job, noted before it begins and when it has ended. Throws LeaseLostError
  * when another process has taken over, and DatabaseError when the database fails; the work is then repeated. `again` lists the exit codes after
- * which a finished slot is run again. Successful runs before `forgetBefore` are forgotten, for a job that runs too often to keep all.
+ * which a finished slot is run again. Successful runs before `forgetBefore` are forgotten, for a job that runs too often to keep all. Gives
+ * whether the slot is `held` by a living process, was `done` before, or was `ended` by this process.
  */
 export async function runDueSlot(
   app: AppContext,
@@ -125,13 +120,13 @@ export async function runDueSlot(
   },
   signal: AbortSignal,
   work: (run: JobRun, signal: AbortSignal) => Promise<JobEnding>,
-): Promise<DueSlotAnswer> {
+) {
   const { database, clock } = app;
   const organisation = await openOrganisation(app);
   const { organisationId } = organisation;
   const lease = await takeFreeLease(app, toJobLeaseKey(organisation.name, job), signal);
-  if ('holder' in lease) return { kind: 'held', holder: lease.holder };
-  return underLease(database, lease.acquired, signal, async (held): Promise<DueSlotAnswer> => {
+  if ('holder' in lease) return { kind: 'held', holder: lease.holder } as const;
+  return underLease(database, lease.acquired, signal, async (held) => {
     const attempt = { owner: app.owner, now: clock.now(), timeoutMs, forgetBefore };
     const run = await database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
@@ -139,7 +134,7 @@ export async function runDueSlot(
     });
     if (run === null) {
       const done = await findJobRun(database, organisationId, job, due.dueSlot);
-      if (done) return { kind: 'done', run: done };
+      if (done) return { kind: 'done', run: done } as const;
       throw new LeaseLostError(`${job} of ${due.dueSlot} was begun by another process`);
     }
     const ending = await limitJob(app, { organisationId, run, timeoutMs }, held.signal, (limited) =>
@@ -149,7 +144,7 @@ export async function runDueSlot(
       await assertLease(transaction, held.lease);
       await endJobRun(transaction, run.jobRunId, ending, clock.now());
     });
-    return { kind: 'ended', run, ending };
+    return { kind: 'ended', run, ending } as const;
   });
 }
 

@@ -142,8 +142,7 @@ export async function withLeasedRun<T>(
   for (;;) {
     try {
       kept ??= keepLease(database, await takeLease(app, leaseKey, signal), signal);
-      const session = await openSession(app, kept, await findRequest(kept, other));
-      const result = await work(session).catch((error: unknown) => closeFailed(session, error));
+      const result = await withRun(app, kept, await findRequest(kept, other), work);
       await kept.release();
       return result;
     } catch (error) {

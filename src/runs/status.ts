@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readMessage } from '../errors.js';
 import { openDispatcher } from '../outgoing.js';
 import { type CoverageGap, countAccepted, readCoverageGaps } from '../store/customers/coverage.js';
 import { type CustomerStatus, readCustomerStatuses } from '../store/customers/states.js';
@@ -245,8 +246,7 @@ export async function sendStatesAfterRun(app: AppContext, runId: string, signal:
   try {
     await notifyStates(app, { signal });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `changes of state are not sent yet (${reason}); nightscreen outbox retry tries again`;
+    const message = `changes of state are not sent yet (${readMessage(error)}); nightscreen outbox retry tries again`;
     app.emit({ kind: 'warning', runId, code: 'webhook_waits', message });
   }
 }

@@ -218,7 +218,7 @@ async function findLoss(
   { app, runId }: RunSession,
   accountId: number,
   isListed: (id: string) => boolean,
-): Promise<Loss | null> {
+): Promise<{ lost: number; because: string } | null> {
   const { known, lost } = await countLost(app.database, accountId, isListed);
   const share = readBounds(app.settings).lostDossierShare;
   const isFew = lost <= fewLost && 2 * lost <= known;
@@ -230,11 +230,6 @@ async function findLoss(
 /** So many may always go, unless they are most of the known ones. */
 const fewLost = 5;
 const leastLost = 2;
-
-interface Loss {
-  lost: number;
-  because: string;
-}
 
 /** Marks known dossiers that are no longer listed as gone, or as missing by a held sweep. */
 async function saveUnlisted(
@@ -258,7 +253,7 @@ async function closeSweep(
   sweep: Sweep,
   state: RunState,
   writeReport: boolean,
-  loss: Loss | null = null,
+  loss: Awaited<ReturnType<typeof findLoss>> = null,
 ): Promise<RunSummary> {
   const { app, run, runId } = session;
   const { unprovenBecause, details: _, ...counts } = sweep;

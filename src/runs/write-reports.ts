@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MailError, ReportError, usageError } from '../errors.js';
+import { MailError, ReportError, readMessage, usageError } from '../errors.js';
+import { gatherBy } from '../gather-by.js';
 import { type ReportToMail, writeArchive } from '../mail/archive.js';
 import type { Recipient } from '../mail/settings.js';
 import { maskReport } from '../reports/mask-report.js';
@@ -242,7 +243,9 @@ async function findSpans(
       'since',
       `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs\` shows them`,
     );
-  return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
+  // The results of a test key do not apply to a live key, so each mode has its own span.
+  const groups = gatherBy(runs, ({ rosterId, mode }) => `${rosterId} ${mode}`);
+  return [...groups.values()].map((members) => toSpan(members, { from, end, asOf }));
 }
 
 /** An edge of a span: a time, or the start of a run. */
@@ -259,35 +262,25 @@ async function findEdge(
 const describeRosters = (names: readonly string[]): string =>
   names.length === 0 ? 'is none' : `are: ${names.join(', ')}`;
 
-/** The results of a test key do not apply to a live key, so each mode has its own span. */
-function groupRuns(runs: readonly RunRow[]): readonly [RunRow, ...RunRow[]][] {
-  const groups = new Map<string, [RunRow, ...RunRow[]]>();
-  for (const run of runs) {
-    const key = `${run.rosterId} ${run.mode}`;
-    const group = groups.get(key);
-    if (group) group.push(run);
-    else groups.set(key, [run]);
-  }
-  return [...groups.values()];
-}
-
 /** `end` is null where the span ends with its last run. */
 function toSpan(
-  runs: readonly [RunRow, ...RunRow[]],
+  runs: readonly RunRow[],
   { from, end, asOf }: { from: Date; end: Date | null; asOf: Date | null },
 ): SpanOfRuns {
+  const [first, ...others] = runs;
   const last = runs.findLast(
     ({ kind, state }) => kind !== 'import' && (state === 'complete' || state === 'incomplete' || state === 'stopped'),
   );
-  if (last === undefined) {
+  if (first === undefined || last === undefined) {
     const listed = runs.map((run) => `${toRunId(run)} (${run.state})`).join(', ');
     throw usageError('since', `no screening in this span has finished, so there is no result to report: ${listed}`);
   }
-  const newest = runs.findLast(() => true) ?? last;
+  const newest = others.at(-1) ?? first;
   const until =
     end ?? runs.reduce((at, run) => (run.finishedAt && run.finishedAt > at ? run.finishedAt : at), last.startedAt);
   const [fromDay, untilDay] = [from, until].map((edge) => edge.toISOString().slice(0, 10));
-  return { name: `${fromDay}-to-${untilDay}-runs-${runs[0].runId}-to-${newest.runId}`, runs, last, from, until, asOf };
+  const name = `${fromDay}-to-${untilDay}-runs-${first.runId}-to-${newest.runId}`;
+  return { name, runs: [first, ...others], last, from, until, asOf };
 }
 
 type Place = Pick<AppContext, 'secret' | 'emit'> & { settings: Pick<AppContext['settings'], 'reports'> };
@@ -311,8 +304,7 @@ export async function prepareReportMail(
     try {
       return await make();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      app.emit({ kind: 'warning', runId: report.run.runId, code, message });
+      app.emit({ kind: 'warning', runId: report.run.runId, code, message: readMessage(error) });
       notes.push(note);
       return null;
     }

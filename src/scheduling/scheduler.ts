@@ -1,4 +1,3 @@
-import { createTask, type Logger } from 'node-cron';
 import type { Clock } from '../clock.js';
 import type { AppContext, Job } from '../runs/app-context.js';
 import { mendSchedules, readPause, recordMissed, runDueSlot, toForgetBefore } from '../runs/scheduled.js';
@@ -12,11 +11,9 @@ import {
   waitAtMostMs,
 } from './schedule.js';
 
-const everySecond = '* * * * * *';
+const tickMs = 1_000;
 const shortestRetryMs = 1_000;
 const longestRetryMs = 60_000;
-// Due times, not the timer, decide what was missed; a job that blocks the process for a second needs no warning.
-const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
 
 /**
  * Looks at once, and then whenever the clock shows the next time, also after the clock was set; looks never overlap. A look that fails is
@@ -57,18 +54,12 @@ export function startScheduler({
       underWay = null;
     });
   };
-  const task = createTask(everySecond, tick, {
-    name: 'look',
-    timezone: 'UTC',
-    logger: silent,
-    suppressMissedWarning: true,
-  });
-  void task.start();
+  const timer = setInterval(tick, tickMs);
   tick();
   return {
     /** Begins no more; resolves when the job in progress has ended. */
     stop: async (): Promise<void> => {
-      await task.destroy();
+      clearInterval(timer);
       await underWay;
     },
   };

@@ -8,12 +8,12 @@ import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
 import { ConfigError } from '../../src/errors.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
-import { showRun } from '../../src/runs/run-reference.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
+import { showRun } from '../helpers/show-run.js';
 import { listenAlong, openSitesAfterNight, openSmallSites, searched } from '../helpers/small-site.js';
 import { buildSandboxDossier, fileOf, listed, people, toCsv, watchlist, writeRoster } from '../helpers/small-world.js';
 

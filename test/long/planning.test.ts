@@ -7,7 +7,7 @@ import { toFileRoster } from '../../src/roster/settings.js';
 import { describeRun } from '../../src/runs/describe-run.js';
 import { previewScreening } from '../../src/runs/preview.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
-import { listRuns, showRun } from '../../src/runs/run-reference.js';
+import { listRuns } from '../../src/runs/run-reference.js';
 import { readBudget } from '../../src/runs/screening/plan.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { type BudgetSettings, budgetSettingsSchema } from '../../src/screening/budget.js';
@@ -15,6 +15,7 @@ import { screeningSettingsSchema } from '../../src/screening/settings.js';
 import { rawSql, sql } from '../../src/store/database/statement.js';
 import { readRows, testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
+import { showRun } from '../helpers/show-run.js';
 import { listSearches, openSitesAfterNight, openSmallSites, searched } from '../helpers/small-site.js';
 import { controls, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
 

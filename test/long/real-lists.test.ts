@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
 import type { AppContext } from '../../src/runs/app-context.js';
-import { showRun } from '../../src/runs/run-reference.js';
 import { runScreening } from '../../src/runs/screening-run.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld } from '../../src/sandbox/world.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize, printFigure } from '../helpers/figures.js';
+import { showRun } from '../helpers/show-run.js';
 import { makeAppContext } from '../helpers/small-world.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.js';
-import { showRun } from '../../src/runs/run-reference.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import type { Database } from '../../src/store/database/database.js';
 import { makeScaledClock } from '../helpers/clocks.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
+import { showRun } from '../helpers/show-run.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
 import { controls, makeCustomerNames as names, people } from '../helpers/small-world.js';
 

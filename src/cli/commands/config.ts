@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import { toKeyFingerprint } from '../../client/credentials.js';
-import { keyVariable, listNamedSecrets, type SettingPath, secretNames } from '../../config/environment.js';
+import {
+  type Environment,
+  keyVariable,
+  listNamedSecrets,
+  readSecret,
+  type SettingPath,
+  secretNames,
+} from '../../config/environment.js';
 import { type Config, formatPath, overlaySettings } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
@@ -100,13 +107,7 @@ export const command = defineCommand({
   commands: [accept, replay, completion],
   run: async ({ options: { all = false }, invocation }) => {
     const loaded = loadInvocationConfig(invocation);
-    const { secrets, ...described } = describeConfig(loaded);
-    // A query or an address may hold a secret.
-    const redact = toRedactor(listSecrets(loaded));
-    const settings = described.settings.map(({ value, ...rest }) => ({
-      ...rest,
-      value: typeof value === 'string' ? redact(value) : value,
-    }));
+    const { settings, secrets } = describeConfig(loaded, invocation.environment);
     const history = all
       ? await withAppContext(invocation, { config: loaded, needsDatabase: true }, ({ database, settings }) =>
           readSettingsHistory(database, settings.organisation),
@@ -158,12 +159,12 @@ function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; val
 }
 
 /** Whether a secret is set. A key has a `fingerprint`; that of a URL would reveal a short password to guessing. */
-function describeSecret(config: Config, name: string) {
+function describeSecret(environment: Environment, name: string) {
   try {
-    const from = config.originOfSecret(name);
-    const value = config.secret(name);
-    if (value === undefined) return { name, state: 'not set', fingerprint: null, from: null };
-    return { name, state: 'set', fingerprint: name === keyVariable ? toKeyFingerprint(value) : null, from };
+    const secret = readSecret(environment, name);
+    if (secret === undefined) return { name, state: 'not set', fingerprint: null, from: null };
+    const fingerprint = name === keyVariable ? toKeyFingerprint(secret.value) : null;
+    return { name, state: 'set', fingerprint, from: secret.from };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { name, state: 'cannot be read', fingerprint: null, from: null };
@@ -171,14 +172,16 @@ function describeSecret(config: Config, name: string) {
 }
 
 /** Every setting with its origin; for every secret, those that settings name included, only whether it is set. */
-export function describeConfig(config: Config) {
+export function describeConfig(config: Config, environment: Environment) {
+  // A query or an address may hold a secret.
+  const redact = toRedactor(listSecrets(config));
   const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
     path: formatPath(path),
-    value,
     origin: config.originOf(path),
+    value: typeof value === 'string' ? redact(value) : value,
   }));
   const names = new Set([...secretNames, ...listNamedSecrets(config.settings)]);
-  return { settings, secrets: [...names].map((name) => describeSecret(config, name)) };
+  return { settings, secrets: [...names].map((name) => describeSecret(environment, name)) };
 }
 
 const limits = [

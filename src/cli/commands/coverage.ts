@@ -1,12 +1,13 @@
 import { describeReason } from '../../reports/reasons.js';
-import { describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
+import { formatCount, formatDuration, toVisibleText } from '../../reports/text.js';
+import { describeStates } from '../../reports/words.js';
 import { measureCoverage, type RosterCoverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/customers/coverage.js';
 import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
 import { limitTo, shared } from '../options.js';
-import { describeCounts, describeGap, describeReasons, describeStates, formatTable, toMinute } from '../text.js';
+import { describeCounts, describeGap, describeReasons, formatTable, toMinute } from '../text.js';
 
 /** The server cancels a longer statement. */
 const queryTimeoutMs = 10 * 60_000;
@@ -28,12 +29,9 @@ const head = [
 function toRow(roster: string, tier: string, sums: RosterCoverage['total'], at: Date): (string | number)[] {
   const { inScope, valid, never, unreadable, changed, overdue, unproven, failedBecause, oldestScreenedAt } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
-  const oldest = oldestScreenedAt === null ? '-' : describeAge(oldestScreenedAt, at);
+  const oldest = oldestScreenedAt === null ? '-' : formatDuration(oldestScreenedAt, at);
   return [roster, tier, inScope, valid, never, unreadable, changed, overdue, unproven, failed, oldest];
 }
-
-const describeAge = (since: Date, at: Date): string =>
-  describeSpan(Math.round((at.getTime() - since.getTime()) / 1_000));
 
 function toRows(
   roster: string,
@@ -67,7 +65,7 @@ function formatCoverage(coverage: RosterCoverage): string {
       Object.keys(total.failedBecause).length > 0 && ['last failed', describeReasons(total.failedBecause)],
       total.oldestScreenedAt !== null && [
         'oldest',
-        `${toMinute(total.oldestScreenedAt)} UTC, ${describeAge(total.oldestScreenedAt, at)} ago`,
+        `${toMinute(total.oldestScreenedAt)} UTC, ${formatDuration(total.oldestScreenedAt, at)} ago`,
       ],
       ['frequency', `${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}`],
     ])}`,

@@ -81,7 +81,6 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
     settingsDigest: digestSettings(settings),
     secrets: [{ name: keyVariable, value: apiKey, from: keyVariable }],
     secret: (name) => (name === keyVariable ? apiKey : undefined),
-    originOfSecret: () => null,
     originOf: () => 'demo',
   };
 }

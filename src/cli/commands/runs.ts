@@ -7,7 +7,13 @@ import {
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
-import { describeAcceptance, describeAlerts, describeDetails, describeExpired } from '../../reports/words.js';
+import {
+  describeAcceptance,
+  describeAlerts,
+  describeDetails,
+  describeExpired,
+  describeStates,
+} from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import { listRuns, parseRunId } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/accept-run.js';
@@ -33,15 +39,7 @@ import {
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import {
-  describeCounts,
-  describeReasons,
-  describeStates,
-  formatTable,
-  isForTerminal,
-  type Row,
-  showTimes,
-} from '../text.js';
+import { describeCounts, describeReasons, formatTable, isForTerminal, type Row, showTimes } from '../text.js';
 
 const defaultLimit = 20;
 

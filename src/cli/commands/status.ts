@@ -3,6 +3,7 @@ import { writePrivately } from '../../files.js';
 import { renderCsvBatches } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
 import { countNoun } from '../../reports/text.js';
+import { describeStates } from '../../reports/words.js';
 import { exportStatus, type StatusExport } from '../../runs/status.js';
 import type { CustomerStatus } from '../../store/customers/states.js';
 import { customerStates } from '../../vocabulary.js';
@@ -10,7 +11,7 @@ import { defineDatabaseCommand, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
 import { meanings, parseInstant, shared } from '../options.js';
-import { describeGap, describeStates } from '../text.js';
+import { describeGap } from '../text.js';
 
 export const command = defineDatabaseCommand({
   usage: 'status',

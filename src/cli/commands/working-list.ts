@@ -102,11 +102,14 @@ const importList = definePreparedCommand({
       const imported = await importLegacy(app, request);
       const untaken = findUntaken(imported.rows);
       await writeUntaken(unmatched, untaken);
-      if (imported.isApplied) await notifyDecidedStates(app, invocation);
+      const isDecided = imported.rows.some(({ kind }) => kind === 'decided');
+      if (imported.isApplied && isDecided) await notifyDecidedStates(app, invocation);
       return presentLegacy(imported, untaken, { storing, unmatched, wasApplied: apply });
     }
     const imported = await importDecisions(app, request);
-    if (imported.isApplied) await notifyDecidedStates(app, invocation);
+    const { decided, proposed, approved } = imported;
+    const isDecided = decided.length + proposed.length + approved.length > 0;
+    if (imported.isApplied && isDecided) await notifyDecidedStates(app, invocation);
     return presentImportedDecisions(imported, { storing, wasApplied: apply });
   },
 });
@@ -213,7 +216,8 @@ const toRowPlace = ({ sheet, line, customer }: ListPlace & { customer: string | 
 /** The acceptances of a list by their results; null without a list of discrepancies. */
 function sumAcceptances(discrepancies: ImportedDecisions['discrepancies']) {
   if (discrepancies === null) return null;
-  const { rows, faulty } = discrepancies;
+  const { rows } = discrepancies;
+  const faulty = discrepancies.faulty.map(({ id: _, ...row }) => row);
   const countOf = (kind: string): number => rows.filter(({ result }) => result.kind === kind).length;
   const refused = rows.flatMap(({ row, result }) =>
     result.kind === 'refused' ? [{ ...toRowPlace(row), reason: result.reason }] : [],
@@ -231,7 +235,7 @@ export function presentImportedDecisions(
   const { unread, guessedEncoding } = imported;
   const acceptances = sumAcceptances(imported.discrepancies);
   const refused = imported.refused.map(({ row, reason }) => ({ ...toRowPlace(row), reason }));
-  const faulty = imported.faulty.map(({ alertId: _, ...row }) => row);
+  const faulty = imported.faulty.map(({ id: _, ...row }) => row);
   const instead = imported.instead.map(({ row, ...former }) => ({ ...toRowPlace(row), ...former }));
   const refusals = [...(acceptances?.refused ?? []), ...refused].map(({ reason, ...row }) => {
     return { ...row, words: refusalWords[reason] };

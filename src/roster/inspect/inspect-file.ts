@@ -1,28 +1,25 @@
 import { isAscii } from 'node:buffer';
-import * as crypto from 'node:crypto';
 import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
-import { checkRow, nameFields } from '../check-row.js';
+import { checkRow } from '../check-row.js';
 import { bindColumns } from '../column-binding.js';
 import { findTitledHeader } from '../csv/csv-file.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import { csvEncodings, type EncodingLabel, inspectEncoding } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
 import { isZipFile, readSourceBytes } from '../csv/source-bytes.js';
-import type { Customer, RosterRow } from '../customer.js';
-import { type ColumnDoubts, DoubtTally } from '../doubts.js';
+import type { ColumnDoubts } from '../doubts.js';
 import { looksLikeHeader } from '../header-row.js';
-import { nameHeaders, readHeader, standardHeaders } from '../headers.js';
+import { nameHeaders, readHeader } from '../headers.js';
 import { findMeant, readNameText } from '../name-text.js';
 import { findNoCustomer } from '../no-customer.js';
-import { readRoster } from '../read-roster.js';
-import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
-import type { LineTally, TableReading } from '../table-reading.js';
-import { describeUnmappedNames, type UnmappedNames, UnmappedNameTally } from '../unmapped-names.js';
+import { type CsvSettings, rosterSettingsSchema } from '../settings.js';
+import type { TableReading } from '../table-reading.js';
+import { describeUnmappedNames } from '../unmapped-names.js';
 import { listFilledSheets } from '../workbook/workbook-file.js';
 import { guessColumns } from './column-guess.js';
-import { type ColumnGuess, type ColumnProfile, profileColumn, type Unmapped } from './column-profile.js';
-import { type UnknownColumn, UnknownTally } from './unknown-values.js';
+import { type ColumnGuess, type ColumnProfile, profileColumn } from './column-profile.js';
+import { previewFile, startPreview } from './file-preview.js';
 
 interface InspectionRequest {
   path: string;
@@ -34,41 +31,7 @@ interface InspectionRequest {
 }
 
 /** The form of a file, and the import result under the guessed mapping. */
-export interface FileInspection {
-  path: string;
-  /** The matching files, of which the first was inspected. */
-  files: readonly string[];
-  /** The sheet of a workbook that was read; null for CSV. */
-  sheet: string | null;
-  encoding: string;
-  delimiter: string;
-  hasHeader: boolean;
-  /** The line of the header when the lines above it are not read. */
-  headerLine: number | null;
-  headers: readonly string[];
-  guess: ColumnGuess;
-  /** The suggested entry of `rosters:`; null when no row is readable with the guess, or over half would be rejected. */
-  settings: RosterSettings | null;
-  /** The first rows as an import would read them; contradicting rows are rejected. */
-  firstRows: readonly RosterRow[];
-  /** The lines of first rows that repeat another one. */
-  repeatedLines: readonly number[];
-  counts: {
-    customers: number;
-    rejected: number;
-    repeated: number;
-    rejectedBecause: Readonly<Record<string, number>>;
-    /** Unknown facts of accepted rows, by column. */
-    doubts: readonly ColumnDoubts[];
-    /** False when there were too many ids to compare all rows. */
-    isComplete: boolean;
-  };
-  tally: LineTally;
-  /** The values that an import with the guessed mapping does not understand. */
-  unknown: readonly UnknownColumn[];
-  /** Columns that look like names of people or firms and that the guessed mapping does not read. */
-  unmappedNames: readonly UnmappedNames[];
-}
+export type FileInspection = Awaited<ReturnType<typeof inspectFile>>;
 
 const sampleSize = 10_000;
 /** So many rows of the sample are profiled; for 40 columns this takes half a second. */
@@ -80,42 +43,28 @@ const encodingSampleBytes = 4 * 1024 * 1024;
  * Inspects a file, or the first match of a pattern: its form, its columns, and the result of an import. Throws
  * RosterError when it is unreadable, ConfigError for an unknown delimiter or encoding.
  */
-export async function inspectFile(request: InspectionRequest): Promise<FileInspection> {
-  const { first, rows, profiles, tally, ...sampled } = await sampleFile(request);
-  const { path, sheet, delimiter, encoding, hasHeader, headerLine, headers } = sampled.form;
+export async function inspectFile(request: InspectionRequest) {
+  const { form, first, rows, profiles, tally, doubts } = await sampleFile(request);
+  const { path, sheet, delimiter, encoding, hasHeader, headerLine, headers } = form;
   const guess = tryColumns(guessColumns(profiles), headers, rows);
-  const doubts = [...sampled.doubts, ...guess.doubts];
-  const found = { ...sampled.form, guess: { ...guess, doubts } };
+  const { id, name } = guess.columns;
   const header = headerLine ?? hasHeader;
   const csv = { path, delimiter, encoding, ...(header === true ? {} : { header }) };
-  const parsed = rosterSettingsSchema.safeParse({ name: request.name, csv, columns: guess.columns });
-  if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
-    return {
-      ...found,
-      settings: null,
-      firstRows: [],
-      repeatedLines: [],
-      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
-      tally,
-      unknown: [],
-      unmappedNames: [],
-    };
-  }
-  const ofFirst = { ...csv, path: first, ...(sheet !== null && { sheet }) };
-  const whole = await readWhole(
-    rosterSettingsSchema.parse({ name: request.name, csv: ofFirst, columns: guess.columns }),
-    guess.unmapped,
-  );
-  const ofWhole = [
-    ...describeChangedIds(whole.counts.doubts),
-    ...describeUnmappedNames(whole.unmappedNames, headers, 'roster'),
-  ];
-  const { customers, rejected, repeated } = whole.counts;
+  const settings = { name: request.name, csv, columns: guess.columns };
+  const parsed = rosterSettingsSchema.safeParse(settings);
+  const isMapped = parsed.success && id !== undefined && name !== undefined;
+  const ofFirst = { ...settings, csv: { ...csv, path: first, ...(sheet !== null && { sheet }) } };
+  const preview = isMapped
+    ? await previewFile(rosterSettingsSchema.parse(ofFirst), guess.unmapped)
+    : startPreview(tally);
+  const { customers, rejected, repeated, doubts: ofValues } = preview.counts;
+  const ofRows = [...describeChangedIds(ofValues), ...describeUnmappedNames(preview.unmappedNames, headers, 'roster')];
   return {
-    ...found,
-    ...whole,
-    guess: { ...guess, doubts: [...doubts, ...ofWhole] },
-    settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data,
+    ...form,
+    ...preview,
+    guess: { ...guess, doubts: [...doubts, ...guess.doubts, ...ofRows] },
+    /** The suggested entry of `rosters:`; null when no row is readable with the guess, or over half would be rejected. */
+    settings: isMapped && 2 * rejected <= customers + rejected + repeated ? parsed.data : null,
   };
 }
 
@@ -161,7 +110,19 @@ async function sampleFile(request: InspectionRequest) {
     tally.headers += 1;
     tally.records -= 1;
   }
-  const form = { path, files, sheet: sheet ?? null, encoding, delimiter, hasHeader, headerLine, headers };
+  const form = {
+    path,
+    /** The matching files, of which the first was inspected. */
+    files,
+    /** The sheet of a workbook that was read; null for CSV. */
+    sheet: sheet ?? null,
+    encoding,
+    delimiter,
+    hasHeader,
+    /** The line of the header when the lines above it are not read. */
+    headerLine,
+    headers,
+  };
   return { form, first, rows, profiles, tally, doubts };
 }
 
@@ -293,138 +254,6 @@ const describeChangedIds = (columns: readonly ColumnDoubts[]): readonly string[]
       const rows = doubts === 1 ? '1 row' : `${doubts} rows`;
       return `a spreadsheet has changed the ids of ${column} in ${rows}, such as ${JSON.stringify(most?.value ?? '')}: export the column as text`;
     });
-
-const shownRows = 10;
-async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]) {
-  const reading = await readRoster(settings, () => undefined);
-  const counter = new RepetitionCounter();
-  const firstRows: RosterRow[] = [];
-  const rejectedBecause: Record<string, number> = {};
-  const doubts = new DoubtTally();
-  const unknown = new UnknownTally(unmapped);
-  const names = new UnmappedNameTally(reading.headers, settings.columns, standardHeaders);
-  let [accepted, rejected] = [0, 0];
-  try {
-    for await (const rows of reading.rows) {
-      firstRows.push(...rows.slice(0, shownRows - firstRows.length));
-      for (const row of rows) {
-        unknown.add(row, reading.headers);
-        if (row.kind === 'customer') {
-          accepted += 1;
-          counter.note(row.customer);
-          names.add(row.fields);
-          const { line, file, customer } = row;
-          const place = { ordinal: 0, line, file, reference: customer.reference, fields: {}, isParty: false };
-          doubts.addCustomer(customer, () => place);
-          continue;
-        }
-        rejected += 1;
-        const { reason } = row.rejected;
-        rejectedBecause[reason] = (rejectedBecause[reason] ?? 0) + 1;
-      }
-    }
-    const { repeated, conflicting } = counter.sum();
-    if (conflicting > 0) rejectedBecause['conflicting_id'] = conflicting;
-    return {
-      firstRows: firstRows.map((row) => rejectConflict(row, counter, reading.headers)),
-      repeatedLines: listRepeatedLines(firstRows, counter),
-      counts: {
-        customers: accepted - repeated - conflicting,
-        rejected: rejected + conflicting,
-        repeated,
-        rejectedBecause,
-        doubts: doubts.list(),
-        isComplete: counter.isComplete,
-      },
-      tally: reading.tally(),
-      unknown: unknown.list(),
-      unmappedNames: names.list(),
-    };
-  } finally {
-    await reading.close();
-  }
-}
-
-function rejectConflict(row: RosterRow, counter: RepetitionCounter, headers: readonly string[]): RosterRow {
-  if (row.kind === 'rejected' || !counter.isConflict(row.customer.reference)) return row;
-  const { line, file, customer, fields } = row;
-  return {
-    kind: 'rejected',
-    rejected: {
-      line,
-      file,
-      column: null,
-      reason: 'conflicting_id',
-      valueClass: null,
-      reference: customer.reference,
-      fields: nameFields(headers, fields),
-    },
-  };
-}
-
-function listRepeatedLines(rows: readonly RosterRow[], counter: RepetitionCounter): number[] {
-  const seen = new Set<string>();
-  return rows.flatMap((row) => {
-    if (row.kind === 'rejected' || counter.isConflict(row.customer.reference)) return [];
-    const { line, customer } = row;
-    const isRepeated = seen.has(customer.reference);
-    seen.add(customer.reference);
-    return isRepeated ? [line] : [];
-  });
-}
-
-/** The most stored ids; each takes about 100 bytes. */
-const maxIds = 2_000_000;
-const digestDigits = 13;
-
-/** Counts the accepted rows that repeat or contradict another one, like an import. */
-export class RepetitionCounter {
-  /** False once the limit of ids is reached: later ids are not compared. */
-  isComplete = true;
-  // Digests, because substrings would keep the blocks of the file in memory.
-  readonly #records = new Map<number, number>();
-  readonly #repeated = new Map<number, { rows: number; isConflict: boolean }>();
-
-  constructor(readonly most = maxIds) {}
-
-  note(customer: Customer): void {
-    const id = toDigest(customer.reference);
-    const record = toDigest(toRecord(customer));
-    const known = this.#records.get(id);
-    if (known !== undefined) {
-      const { rows, isConflict } = this.#repeated.get(id) ?? { rows: 1, isConflict: false };
-      this.#repeated.set(id, { rows: rows + 1, isConflict: isConflict || known !== record });
-    } else if (this.#records.size < this.most) this.#records.set(id, record);
-    else this.isComplete = false;
-  }
-
-  /** Whether rows of this id contradict each other so far. */
-  isConflict(reference: string): boolean {
-    return this.#repeated.get(toDigest(reference))?.isConflict === true;
-  }
-
-  /** `repeated` counts the rows after the first of an id, `conflicting` all rows of an id with different rows. */
-  sum(): { repeated: number; conflicting: number } {
-    let [again, conflicting] = [0, 0];
-    for (const { rows, isConflict } of this.#repeated.values()) {
-      if (isConflict) conflicting += rows;
-      else again += rows - 1;
-    }
-    return { repeated: again, conflicting };
-  }
-}
-
-/** Gives the same text for the same record; the order of countries and aliases does not matter. */
-function toRecord({ riskTier, parties, isActive, endDate, readings }: Customer): string {
-  const [own, ...aliases] = parties;
-  const inOrder = [own, ...aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1))];
-  const sorted = inOrder.map((party) => ({ ...party, countries: party.countries.toSorted() }));
-  return JSON.stringify([riskTier, sorted, isActive, endDate, readings.doubts]);
-}
-
-/** 52 bits of a digest, which a number represents exactly. */
-const toDigest = (text: string): number =>
-  Number.parseInt(crypto.hash('sha256', text, 'hex').slice(0, digestDigits), 16);
 
 /**
  * Removes a prefix, such as the name of a table. At least three headers must share it, and most of all headers unless the header is an

@@ -17,7 +17,7 @@ import { toExitCode } from '../run-summary.js';
 import { searchUnplanned } from '../screening/attempts.js';
 import { saveAnswer } from '../screening/commit.js';
 import { OutageWatch, retryUntilDeadline, type WaitPolicy } from '../screening/outages.js';
-import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
+import { watchLedger } from '../screening/plan.js';
 import {
   openKeyedOrganisation,
   type ResumeVerdict,
@@ -212,15 +212,17 @@ async function searchSample(session: RunSession, accountId: number, waitPolicy: 
   const { app, run, runId } = session;
   const { items } = (await readAssurance(app.database, run.runId)) ?? { items: [] };
   const remaining = items.filter((item) => item.outcome === 'remaining');
-  const { paid, affordable, toHalt } = await openAllowance(session, accountId);
-  const left = remaining.slice(0, affordable);
+  // A measurement may spend the budget without its reserve.
+  const noReserve = 0;
+  const allowed = await watchLedger(session, accountId, noReserve);
+  const left = remaining.slice(0, Math.max(0, allowed.affordable));
   const stop = new AbortController();
-  const signal = AbortSignal.any([paid.signal, stop.signal]);
+  const signal = AbortSignal.any([allowed.session.signal, stop.signal]);
   let done = items.length - remaining.length;
   const work = async (): Promise<void> => {
     for (let item = left.shift(); item; item = left.shift()) {
       if (signal.aborted) throw toSignalHalt(signal);
-      await searchItem(paid, { ...waitPolicy, signal }, item);
+      await searchItem(allowed.session, { ...waitPolicy, signal }, item);
       done += 1;
       app.emit({ kind: 'progress', runId, stage: 'screen', done, total: items.length });
     }
@@ -229,7 +231,7 @@ async function searchSample(session: RunSession, accountId: number, waitPolicy: 
   const workers = Array.from({ length: concurrency }, () => work().catch((error: unknown) => stop.abort(error)));
   await Promise.all(workers);
   if (stop.signal.aborted) throw stop.signal.reason;
-  if (done < items.length) throw toHalt();
+  if (done < items.length) throw allowed.toHalt();
 }
 
 async function searchItem(
@@ -249,17 +251,6 @@ async function searchItem(
     const { responseId } = await saveAnswer(transaction, organisation, outcome.answer, now);
     await finishSearch(transaction, search, { responseId }, now);
   });
-}
-
-/** A measurement may spend the budget without its reserve: the session of its searches, how many they may be, and the halt after the last. */
-async function openAllowance(session: RunSession, accountId: number) {
-  if (!hasCaps(session.app.settings)) {
-    return { paid: session, affordable: Number.POSITIVE_INFINITY, toHalt: () => toBudgetHalt(null) };
-  }
-  const noReserve = 0;
-  const watched = await watchLedger(session, accountId, noReserve);
-  const { affordable } = watched;
-  return { paid: watched.session, affordable, toHalt: () => toBudgetHalt(findTightest(watched.limits)) };
 }
 
 /** A stored measurement of the service's recall. */
@@ -339,15 +330,8 @@ function measureStrata(items: StoredAssurance['items'], toStratum: (item: Stored
 // The normal quantile that leaves 2.5 % on either side.
 const quantile = 1.959964;
 
-/** A share and its 95 % confidence bounds (Wilson's score interval). */
-interface BoundedShare {
-  share: number;
-  low: number;
-  high: number;
-}
-
-/** The share of `successes` in `trials`; null without any trial. */
-export function toShare(successes: number, trials: number): BoundedShare | null {
+/** The share of `successes` in `trials` with its 95 % confidence bounds (Wilson's score interval); null without any trial. */
+export function toShare(successes: number, trials: number) {
   if (trials === 0) return null;
   const share = successes / trials;
   const square = quantile ** 2 / trials;

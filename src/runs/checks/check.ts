@@ -19,7 +19,7 @@ import { RunHalted, requireHalt } from '../halt.js';
 import { describeRunAs } from '../run-reference.js';
 import { searchUnplanned } from '../screening/attempts.js';
 import { saveAnswer } from '../screening/commit.js';
-import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
+import { watchLedger } from '../screening/plan.js';
 import {
   type HeldLease,
   leaseTtlMs,
@@ -104,9 +104,8 @@ async function beginPaidPart(session: RunSession): Promise<{ account: Account; p
   const account = await identifyAccount(app, organisation, app.client(), signal);
   requireBudget(app, account.isTest ? 'test' : 'live');
   await session.write((transaction) => noteAccount(transaction, session, account.accountId));
-  if (!hasCaps(app.settings)) return { account, paid: session };
   const watched = await watchLedger(session, account.accountId, Number.POSITIVE_INFINITY);
-  if (watched.affordable < 1) throw toBudgetHalt(findTightest(watched.limits));
+  if (watched.affordable < 1) throw watched.toHalt();
   return { account, paid: watched.session };
 }
 
@@ -274,21 +273,13 @@ export async function closeDeadChecks({ database, clock, owner, settings }: AppC
 
 const holdForMs = 24 * 60 * 60 * 1_000;
 
-/** The last control searches of other runs; `hold` if they passed within the last day. */
-interface ControlStatus {
-  verdict: 'hold' | 'failed' | 'one_sided' | 'too_old' | 'never';
-  /** The run that made them; null before the first. */
-  runId: string | null;
-  askedAt: Date | null;
-}
-
-/** Assesses the last control searches on the account before an answer. */
-async function assessControls(database: Queryable, accountId: number | null, answeredAt: Date): Promise<ControlStatus> {
+/** Assesses the last control searches of other runs on the account before an answer; `hold` if they passed within the last day. */
+async function assessControls(database: Queryable, accountId: number | null, answeredAt: Date) {
   const last = accountId === null ? null : await readLastControls(database, accountId, answeredAt);
   const run = last && (await readRun(database, last.runId));
-  if (!last || !run) return { verdict: 'never', runId: null, askedAt: null };
+  if (!last || !run) return { verdict: 'never' as const, runId: null, askedAt: null };
   const { askedAt, hasPassed, isConclusive } = last;
   const isOld = answeredAt.getTime() - askedAt.getTime() > holdForMs;
   const verdict = !hasPassed ? 'failed' : !isConclusive ? 'one_sided' : isOld ? 'too_old' : 'hold';
-  return { verdict, runId: toRunId(run), askedAt };
+  return { verdict, runId: toRunId(run), askedAt } as const;
 }

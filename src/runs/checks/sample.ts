@@ -115,10 +115,7 @@ export function createSeededRandom(seed: string): () => number {
 /** How a name that is sent differs from the listed one. */
 type NameVariant = 'as_listed' | 'reordered' | 'shortened' | 'letter_swapped' | 'letter_dropped' | 'letter_doubled';
 
-interface VariedName {
-  variant: NameVariant;
-  name: string;
-}
+type VariedName = Pick<SampledName, 'variant'> & { name: string };
 
 const onlyLetters = /^\p{L}{4,}$/u;
 

@@ -11,12 +11,7 @@ import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roste
 import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type ImportConflict, resolveRows } from '../../store/roster/conflicts.js';
-import {
-  compareRecords,
-  readComparedFigures,
-  type SnapshotCounts,
-  summarizeSnapshot,
-} from '../../store/roster/figures.js';
+import { compareRecords, readComparedFigures, summarizeSnapshot } from '../../store/roster/figures.js';
 import { readAcceptedQuality } from '../../store/roster/imports.js';
 import {
   findSharedPartyDates,
@@ -26,64 +21,58 @@ import {
   readSharedDates,
 } from '../../store/roster/shared-dates.js';
 import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster/staging.js';
+import { isOnTrial } from '../../store/runs.js';
 import type { RunMode } from '../../vocabulary.js';
+import type { AppContext } from '../app-context.js';
+import { findRosterPath } from '../roster-scope.js';
 import type { StagedSource } from './stage.js';
+
+type SnapshotRule = Awaited<ReturnType<typeof toSnapshotRule>>;
+
+/** The rule by which a snapshot of a roster counts now; `path` is the path of the roster's settings. */
+export const toSnapshotRule = async (
+  { clock, settings }: Pick<AppContext, 'clock' | 'settings'>,
+  database: Queryable,
+  roster: string,
+  mode: RunMode,
+) => ({
+  importedAt: clock.now(),
+  leaveAfterDays: settings.screening.leaveAfterDays,
+  mode,
+  isTrial: await isOnTrial(database, settings.organisation, mode),
+  path: findRosterPath(settings.rosters, roster),
+});
 
 /** Determines the meaning of every staged row and the effect of the snapshot, without changing the roster. */
 export async function compareSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Omit<StagedSource, 'source' | 'sourceDigest' | 'doubted'>,
-  rule: { importedAt: Date; leaveAfterDays: number; mode: RunMode; isTrial: boolean; path: string },
+  source: StagedSource,
+  rule: SnapshotRule,
 ) {
-  const { isDelta } = staged;
   const doubts = await doubtSharedDates(transaction, staged, source);
-  await resolveRows(transaction, staged, maxParties, {
-    resolve: resolveConflict,
-    refuse: refuseParties,
-  });
-  const cutReferences = source.cutRows.flatMap(({ reference }) => reference ?? []);
-  const { ordinals } = source;
-  const { counts, onTheWay, before } = await summarizeSnapshot(transaction, staged, {
+  await resolveRows(transaction, staged, maxParties, { resolve: resolveConflict, refuse: refuseParties });
+  const summary = await summarizeSnapshot(transaction, staged, {
     ...rule,
-    ordinals,
-    references: cutReferences,
+    ordinals: source.ordinals,
+    references: listReferences(source.cutRows),
     mapping: toFactMapping(roster),
   });
-  const { isFirst, known, mostIn30Days, partyRows: partyRowsBefore } = before;
-  const isFedBack = source.isFedBack && isDelta && !isFirst;
-  const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
+  const { counts, onTheWay, before } = summary;
+  const { isFirst } = before;
   const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
-  const { reread, rereadInWeek } = before;
-  const compared = { headers: source.headers, known, now: rule.importedAt, reread, rereadInWeek };
-  const changes = isFirst
-    ? { verdicts: [], examples: [], fields: [], shortened: [] }
-    : await assessChanges(transaction, staged, compared, settings);
-  const { isTrial, mode } = rule;
-  const given = {
-    ...figures,
-    headers: source.headers,
-    headersBefore: before.headers,
-    partyHeaders: source.partyHeaders,
-    partyHeadersBefore: before.partyHeaders,
-    isRead: toIsRead(roster, source.headers, standardHeaders),
-    isPartyRead: toIsPartyRead(roster, source.partyHeaders),
-    unmapped: source.unmapped,
-    cutOff: [
-      ...describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
-      ...describeCuts(source.openRows, changes.shortened),
-    ],
-    isLive: mode === 'live',
-    isTrial,
-    doubts,
-    ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
-  };
-  const found = assessSnapshot(given, settings, changes.verdicts);
+  const compared = { ...before, headers: source.headers, now: rule.importedAt };
+  const changes = isFirst ? noChanges : await assessChanges(transaction, staged, compared, settings);
+  const { isDelta } = staged;
+  const isFedBack = source.isFedBack && isDelta && !isFirst;
+  const figures = { ...toGuardFigures(roster, source, summary, changes.shortened), isDelta, isFedBack, doubts };
+  const judged = { ...figures, isTrial: rule.isTrial, isLive: rule.mode === 'live' };
+  const found = assessSnapshot(judged, settings, changes.verdicts);
   // What passed in a trial, or was accepted, is looked up only when it matters.
   const accepted =
     isFirst || found.length === 0 ? undefined : await readAcceptedQuality(transaction, staged, found, rule);
-  const verdicts = accepted === undefined ? found : assessSnapshot({ ...given, accepted }, settings, changes.verdicts);
+  const verdicts = accepted === undefined ? found : assessSnapshot({ ...judged, accepted }, settings, changes.verdicts);
   return {
     counts,
     isFirst,
@@ -93,13 +82,49 @@ export async function compareSnapshot(
     heldBy: verdicts.filter(({ isWarning }) => !isWarning),
     warnings: verdicts.filter(({ isWarning }) => isWarning),
     changes: changes.examples,
-    rosterChanges: toRosterChanges(counts, before, changes.fields),
+    rosterChanges: toRosterChanges(summary, changes.fields),
+  };
+}
+
+type SnapshotSummary = Awaited<ReturnType<typeof summarizeSnapshot>>;
+
+const noChanges: Awaited<ReturnType<typeof assessChanges>> = { verdicts: [], examples: [], fields: [], shortened: [] };
+
+const listReferences = (rows: StagedSource['cutRows']): readonly string[] =>
+  rows.flatMap(({ reference }) => reference ?? []);
+
+/** What guards compare: the snapshot beside the roster before it; `shortened` are customers whose name has lost its end. */
+function toGuardFigures(
+  roster: RosterSettings,
+  source: StagedSource,
+  { counts, before }: SnapshotSummary,
+  shortened: readonly string[],
+) {
+  const { headers, partyHeaders, unmapped, cutRows, openRows, controlTotal } = source;
+  const { isFirst, known, mostIn30Days } = before;
+  return {
+    ...counts,
+    isFirst,
+    known,
+    mostIn30Days,
+    headers,
+    headersBefore: before.headers,
+    partyRowsBefore: before.partyRows,
+    partyHeaders,
+    partyHeadersBefore: before.partyHeaders,
+    isRead: toIsRead(roster, headers, standardHeaders),
+    isPartyRead: toIsPartyRead(roster, partyHeaders),
+    unmapped,
+    cutOff: [
+      ...describeCuts(cutRows, isFirst ? listReferences(cutRows) : before.references),
+      ...describeCuts(openRows, shortened),
+    ],
+    ...(controlTotal !== undefined && { controlTotal }),
   };
 }
 
 const toRosterChanges = (
-  { joined, newlyAbsent, leavers, returned }: SnapshotCounts,
-  { known, reread }: { known: number; reread: readonly string[] },
+  { counts: { joined, newlyAbsent, leavers, returned }, before: { known, reread } }: SnapshotSummary,
   fields: readonly FieldChanges[],
 ): RosterChanges => ({ known, joined, missing: newlyAbsent, offboarded: leavers, returned, reread, fields });
 
@@ -173,17 +198,11 @@ async function assessChanges(
     headers,
     known,
     now,
-    ...settingsThatChanged
-  }: {
-    headers: readonly string[];
-    known: number;
-    now: Date;
-    reread: readonly string[];
-    rereadInWeek: readonly string[];
-  },
+    ...before
+  }: Pick<SnapshotSummary['before'], 'known' | 'reread' | 'rereadInWeek'> & { headers: readonly string[]; now: Date },
   settings: WrittenGuards,
 ) {
-  const tally = new ChangeTally(settingsThatChanged);
+  const tally = new ChangeTally(before);
   const changed = new FieldTally();
   const shortened: string[] = [];
   for await (const batch of compareRecords(transaction, staged, now)) {

@@ -1,5 +1,4 @@
 import { listGuards, nameGuards, RosterError, RosterHeldError, unreadableGuard } from '../../errors.js';
-import { toLocalTime } from '../../local-time.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
 import type { RosterAcceptanceFacts } from '../../reports/run-facts.js';
 import { countNoun } from '../../reports/text.js';
@@ -18,17 +17,17 @@ import {
 } from '../../store/roster/imports.js';
 import { mergeSnapshot } from '../../store/roster/merge.js';
 import { clearStaging, type StagedImport } from '../../store/roster/staging.js';
-import { isOnTrial, type RunRow, toRunId, updateRun } from '../../store/runs.js';
+import { type RunRow, toRunId, updateRun } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { endRun } from '../end-run.js';
 import { quoteArgument } from '../quote-argument.js';
-import { findGivenFile, findRosterPath, openRosterScope } from '../roster-scope.js';
+import { findGivenFile, openRosterScope } from '../roster-scope.js';
 import type { RunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
-import { compareSnapshot, toFactMapping } from './compare-snapshot.js';
+import { compareSnapshot, toFactMapping, toSnapshotRule } from './compare-snapshot.js';
 import { type StagedSource, stageRoster } from './stage.js';
 
 /** Imports a roster or a delta without screening it. Throws RosterError, with the former snapshot unchanged. */
@@ -113,38 +112,20 @@ async function importSnapshot(
   progress: { isWritten: boolean },
 ): Promise<ComparedSnapshot | null> {
   const { app, runId, run, signal } = session;
-  const { clock, settings } = app;
   app.emit({ kind: 'stage_started', runId, stage: 'import' });
   await session.write((transaction) => clearStaging(transaction, run.runId));
-  const staging = stageRoster(roster, {
-    ...session,
-    runId: run.runId,
-    clock,
-    today: toLocalTime(clock.now(), settings.timezone).date,
-    secret: app.secret,
-    emit: (progress) => app.emit({ kind: 'progress', runId, stage: 'import', ...progress }),
-  });
-  const source = await staging.catch(async (error: unknown) => {
-    if (!(error instanceof RosterError) || !(await canKeepFormer(session, options))) throw error;
-    await keepUnread(session, rosterId, error);
-  });
-  if (source === undefined) return null;
+  const source = await stageOrKeep(session, roster, rosterId, options);
+  if (source === null) return null;
   signal.throwIfAborted();
-  const { mode } = run;
   // With a live key they hold the roster.
-  if (mode === 'test') for (const message of source.unmapped) warnUnmapped(session, source.source, message);
-  const { organisationId, name: organisation } = session.organisation;
-  const rule = {
-    importedAt: clock.now(),
-    leaveAfterDays: settings.screening.leaveAfterDays,
-    mode,
-    isTrial: await isOnTrial(app.database, organisation, mode),
-    path: findRosterPath(settings.rosters, roster.name),
-  };
+  if (run.mode === 'test') warnOfSource(session, source, 'unmapped_column', source.unmapped);
+  const rule = await toSnapshotRule(app, app.database, roster.name, run.mode);
   const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
   const compared = await session.write((transaction) => compareSnapshot(transaction, staged, roster, source, rule));
   signal.throwIfAborted();
-  for (const { message, look } of compared.warnings) warnQuality(session, source.source, `${message}; ${look}`);
+  // In a trial the first import continues; the rows are listed in its report.
+  const quality = compared.warnings.map(({ message, look }) => `${message}; ${look}. ${trialWords}`);
+  warnOfSource(session, source, 'roster_quality', quality);
   if (compared.heldBy.length > 0 && !options.acceptRoster && options.keepsFormer && !compared.isFirst) {
     await keepFormer(session, staged, source, compared);
     return null;
@@ -154,7 +135,7 @@ async function importSnapshot(
     ...staged,
     ...source,
     ...rule,
-    organisationId,
+    organisationId: session.organisation.organisationId,
     doubts: compared.doubts,
     changes: compared.isFirst ? null : compared.rosterChanges,
     mapping: toFactMapping(roster),
@@ -171,14 +152,36 @@ async function importSnapshot(
   return compared;
 }
 
-function warnUnmapped({ app, runId }: RunSession, source: string, message: string): void {
-  app.emit({ kind: 'warning', runId, code: 'unmapped_column', message: `${source}: ${message}` });
+/** Stages the rows of a roster; null when it cannot be read and the run continues with the last accepted one. */
+async function stageOrKeep(
+  session: RunSession,
+  roster: RosterSettings,
+  rosterId: number,
+  options: ImportOptions,
+): Promise<StagedSource | null> {
+  const { app, runId, run } = session;
+  try {
+    return await stageRoster(roster, {
+      ...session,
+      runId: run.runId,
+      emit: (progress) => app.emit({ kind: 'progress', runId, stage: 'import', ...progress }),
+    });
+  } catch (error) {
+    if (!(error instanceof RosterError) || !(await canKeepFormer(session, options))) throw error;
+    await keepUnread(session, rosterId, error);
+    return null;
+  }
 }
 
-/** In a trial the first import goes on; the rows are listed in its report. */
-function warnQuality({ app, runId }: RunSession, source: string, message: string): void {
-  const text = `${source}: ${message}. With a live key this would hold the roster. With a test key the first import goes on`;
-  app.emit({ kind: 'warning', runId, code: 'roster_quality', message: text });
+const trialWords = 'With a live key this would hold the roster. With a test key the first import goes on';
+
+function warnOfSource(
+  { app, runId }: RunSession,
+  { source }: StagedSource,
+  code: 'unmapped_column' | 'roster_quality',
+  messages: readonly string[],
+): void {
+  for (const message of messages) app.emit({ kind: 'warning', runId, code, message: `${source}: ${message}` });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { toLocalTime } from '../../local-time.js';
 import { nameFields } from '../../roster/check-row.js';
 import {
   type Customer,
@@ -17,22 +17,16 @@ import { partyFilePrefix } from '../../roster/rejects.js';
 import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
 import type { TableReading } from '../../roster/table-reading.js';
 import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
-import type { Transaction } from '../../store/database/database.js';
 import { digestRecord, type SlottedParty, type StagedRow, stageRows } from '../../store/roster/staging.js';
 import type { RunEvent } from '../app-context.js';
 import { joinDigests } from '../roster-scope.js';
+import type { RunSession } from '../session.js';
 
 /** The facts of a staged source. */
 export type StagedSource = Awaited<ReturnType<typeof stageRoster>>;
 
-interface Stager {
+interface Stager extends Pick<RunSession, 'app' | 'signal' | 'write'> {
   runId: number;
-  clock: Clock;
-  /** The current day (`yyyy-mm-dd`) in the roster's time zone: a customer stays until the end of the last day there. */
-  today: string;
-  signal: AbortSignal;
-  secret: (name: string) => string | undefined;
-  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Receives the progress of the reading. */
   emit: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
 }
@@ -44,45 +38,30 @@ const chunkUnits = 4 * 1_024 * 1_024;
 
 /** Reads a roster with its related parties and stages every row; a chunk is stored while the next is read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager) {
-  const reading = await readRoster(roster, stager.secret, stager.clock.now());
+  const { secret, clock } = stager.app;
+  const reading = await readRoster(roster, secret, clock.now());
   try {
     const { columns } = roster;
     const { source, headers, isFedBack } = reading;
-    const { birthDate, endDate, realDates } = columns;
-    const own = {
-      doubts: new DoubtTally(),
-      births: new DateTally(toHeader(birthDate, standardHeaders.birthDate), realDates),
-      ends: new DateTally(toHeader(endDate, ''), realDates),
-      names: new UnmappedNameTally(headers, columns, standardHeaders),
-    };
+    const own = createCustomerTally(headers, columns);
     const bornInRow = (columns.parties ?? []).map((party) => toHeader(party.birthDate, '')).filter(Boolean);
-    const inRow = createPartyTally(bornInRow.join(' + '), realDates);
+    const inRow = createPartyTally(bornInRow.join(' + '), columns.realDates);
     const found = new Findings([inRow]);
     await stageCustomers(reading, stager, found, { own, inRow });
     found.digests.push(reading.digest());
-    found.facts.push(...describeUnmapped(headers, columns, standardHeaders));
-    found.names.push(...describeUnmappedNames(own.names.list(), headers, 'roster'));
+    found.unmappedFacts.push(...describeUnmapped(headers, columns, standardHeaders));
+    found.unmappedNames.push(...describeUnmappedNames(own.names.list(), headers, 'roster'));
     for (const settings of listPartySources(roster)) await stagePartySource(settings, stager, found);
     const doubts = [own, ...found.parties].map((tally) => tally.doubts);
-    const { ordinals, cutRows, openRows, partyHeaders, names } = found;
     return {
+      ...found,
       source,
       sourceDigest: joinDigests(found.digests),
       headers,
-      /** The headers of related parties, each with the number of its source. */
-      partyHeaders,
       /** Messages about columns that look like an unmapped fact, or like names that nobody searches for. */
-      unmapped: [...found.facts, ...names],
-      /** Those about names: with a test key they make a run incomplete. */
-      unmappedNames: names,
-      /** Rows within which their file ends. */
-      cutRows,
-      /** Accepted rows with which their file ends, without a line ending. */
-      openRows,
+      unmapped: [...found.unmappedFacts, ...found.unmappedNames],
       /** Whether the roster is a `rejects.csv`. */
       isFedBack,
-      /** The number of rows, related parties included. */
-      ordinals,
       /** The row count that the source states: null when it states none, absent when no control total is configured. */
       ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
       /** The doubts, related parties included, and the first rows with one. */
@@ -100,14 +79,19 @@ export async function stageRoster(roster: RosterSettings, stager: Stager) {
 
 /** What is found in the roster and in each source of related parties. */
 class Findings {
+  /** The number of rows, related parties included. */
   ordinals = 0;
+  /** Rows within which their file ends. */
   readonly cutRows: RejectedRow[] = [];
+  /** Accepted rows with which their file ends, without a line ending. */
   readonly openRows: Pick<RejectedRow, 'reference' | 'file' | 'line'>[] = [];
   readonly digests: string[] = [];
+  /** The headers of related parties, each with the number of its source. */
   readonly partyHeaders: string[] = [];
-  /** Messages about columns that look like an unmapped fact, and like names. */
-  readonly facts: string[] = [];
-  readonly names: string[] = [];
+  /** Messages about columns that look like an unmapped fact. */
+  readonly unmappedFacts: string[] = [];
+  /** Those about names: with a test key they make a run incomplete. */
+  readonly unmappedNames: string[] = [];
 
   constructor(readonly parties: PartyTally[]) {}
 }
@@ -117,6 +101,14 @@ interface PartyTally {
   doubts: DoubtTally;
   births: DateTally;
 }
+
+/** What is counted of the customers. */
+const createCustomerTally = (headers: readonly string[], columns: RosterSettings['columns']) => ({
+  doubts: new DoubtTally(),
+  births: new DateTally(toHeader(columns.birthDate, standardHeaders.birthDate), columns.realDates),
+  ends: new DateTally(toHeader(columns.endDate, ''), columns.realDates),
+  names: new UnmappedNameTally(headers, columns, standardHeaders),
+});
 
 const createPartyTally = (birthDate: string, realDates: readonly string[] | undefined): PartyTally => ({
   doubts: new DoubtTally(partyFilePrefix),
@@ -130,9 +122,11 @@ async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   found: Findings,
-  { own, inRow }: { own: PartyTally & { ends: DateTally; names: UnmappedNameTally }; inRow: PartyTally },
+  { own, inRow }: { own: ReturnType<typeof createCustomerTally>; inRow: PartyTally },
 ): Promise<void> {
-  const { runId, today, signal, write } = stager;
+  const { app, runId, signal, write } = stager;
+  // In the roster's time zone: a customer stays until the end of the last day there.
+  const today = toLocalTime(app.clock.now(), app.settings.timezone).date;
   const emit = emitPace(reading.progress, stager);
   let chunk: StagedRow[] = [];
   let units = 0;
@@ -152,24 +146,11 @@ async function stageCustomers(
       signal.throwIfAborted();
       for (const row of rows) {
         found.ordinals += 1;
-        const ordinal = found.ordinals;
         noteCut(row, found);
-        chunk.push(toStagedRow(row, ordinal, today));
+        chunk.push(toStagedRow(row, found.ordinals, today));
         units += countUnits(row);
         if (row.kind !== 'customer') continue;
-        const { customer, line, file, fields } = row;
-        if (row.isOpen) found.openRows.push({ reference: customer.reference, file, line });
-        own.births.add(customer.parties[0].birthDate);
-        own.ends.add(customer.endDate);
-        own.names.add(fields);
-        own.doubts.addCustomer(customer, () => ({
-          ordinal,
-          line,
-          file,
-          reference: customer.reference,
-          isParty: false,
-          fields: nameFields(reading.headers, fields),
-        }));
+        noteCustomer(row, reading.headers, found, own);
         for (const party of row.related ?? []) {
           found.ordinals += 1;
           chunk.push(toStagedParty(party, found.ordinals));
@@ -193,6 +174,27 @@ function countUnits(row: RosterRow): number {
   return fields.reduce((units, text) => units + 2 * text.length, 0);
 }
 
+function noteCustomer(
+  { customer, line, file, fields, isOpen }: Extract<RosterRow, { kind: 'customer' }>,
+  headers: readonly string[],
+  { ordinals: ordinal, openRows }: Findings,
+  { births, ends, names, doubts }: ReturnType<typeof createCustomerTally>,
+): void {
+  const { reference } = customer;
+  if (isOpen) openRows.push({ reference, file, line });
+  births.add(customer.parties[0].birthDate);
+  ends.add(customer.endDate);
+  names.add(fields);
+  doubts.addCustomer(customer, () => ({
+    ordinal,
+    line,
+    file,
+    reference,
+    isParty: false,
+    fields: nameFields(headers, fields),
+  }));
+}
+
 function noteParty(row: PartyRow, ordinal: number, { doubts, births }: PartyTally): void {
   if (row.kind !== 'party') return;
   const { related, line, file, fields } = row;
@@ -206,7 +208,8 @@ function noteCut(row: RosterRow | PartyRow, { cutRows }: Findings): void {
 
 async function stagePartySource(settings: PartySettings, stager: Stager, found: Findings): Promise<void> {
   const { columns } = settings;
-  const reading = await readParties(settings, stager.secret, stager.clock.now());
+  const { secret, clock } = stager.app;
+  const reading = await readParties(settings, secret, clock.now());
   const { headers } = reading;
   const names = new UnmappedNameTally(headers, columns, standardPartyHeaders);
   const tally = createPartyTally(toHeader(columns.birthDate, standardPartyHeaders.birthDate), columns.realDates);
@@ -226,14 +229,14 @@ async function stagePartySource(settings: PartySettings, stager: Stager, found: 
     // The roster itself has the first digest.
     found.partyHeaders.push(...headers.map((header) => `${found.digests.length}: ${header}`));
     found.digests.push(reading.digest());
-    found.facts.push(...describeUnmapped(headers, columns, standardPartyHeaders));
-    found.names.push(...describeUnmappedNames(names.list(), headers, 'parties'));
+    found.unmappedFacts.push(...describeUnmapped(headers, columns, standardPartyHeaders));
+    found.unmappedNames.push(...describeUnmappedNames(names.list(), headers, 'parties'));
   } finally {
     await reading.close();
   }
 }
 
-function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): (rows: number) => void {
+function emitPace(progress: TableReading['progress'], { app: { clock }, emit }: Stager): (rows: number) => void {
   const startedMs = clock.now().getTime();
   return (rows) => {
     const spentMs = Math.max(1, clock.now().getTime() - startedMs);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreError } from '../../errors.js';
+import { readMessage, StoreError } from '../../errors.js';
 import { type DeliveryResult, openMailer, toDelivery } from '../../mail/delivery.js';
 import { type MailMessage, mailMessageSchema } from '../../mail/message.js';
 import { buildReportMessage } from '../../mail/report-message.js';
@@ -164,7 +164,7 @@ async function makeReport(app: AppContext, row: OutboxRow): Promise<boolean> {
     await queueWrittenReport(app, await writeReportFor(app, run));
     return true;
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = readMessage(error);
     const now = clock.now();
     await noteUnprepared(database, row, owner, { said, now, nextAttemptAt: toNextAttempt(3, now) });
     emit({ kind: 'warning', runId: null, code: 'mail_waits', message: `a report cannot be mailed yet: ${said}` });
@@ -240,8 +240,7 @@ export async function mailRunReport(
     });
     return { sent: mails.filter(({ state }) => state === 'sent').length, queued: mails.length };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `the report is not mailed yet (${reason}); nightscreen outbox retry tries again`;
+    const message = `the report is not mailed yet (${readMessage(error)}); nightscreen outbox retry tries again`;
     app.emit({ kind: 'warning', runId: report.runId, code: 'mail_waits', message });
     return null;
   }
@@ -279,8 +278,7 @@ export async function deliverOrWarn(
   try {
     await deliverDue(app, signal, keyPrefix);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `${what} not mailed yet (${reason}); nightscreen outbox retry tries again`;
+    const message = `${what} not mailed yet (${readMessage(error)}); nightscreen outbox retry tries again`;
     app.emit({ kind: 'warning', runId, code: 'mail_waits', message });
   }
 }

@@ -112,7 +112,10 @@ export async function retryMails(
   if (isMailMeant && !app.settings.mail) throw refuse('is not configured, so no mail can be sent');
   if (!isAll && areWebhooksMeant) requireReachable(app, webhooks);
   const startedAt = clock.now();
-  if (isMailMeant) await retryMail(app, mails);
+  if (isMailMeant) {
+    await makeDue(database, organisation, toIds(mails), { now: startedAt, giveUpAt: toGiveUpAt(startedAt) });
+    await deliverDue(app);
+  }
   if (areWebhooksMeant) await notifyStates(app, { again: toIds(webhooks), ...(signal && { signal }) });
   const kinds = [...(isMailMeant ? mailKinds : []), ...(areWebhooksMeant ? (['webhook'] as const) : [])];
   const wanted = new Set(toIds(rows));
@@ -134,14 +137,6 @@ async function chooseRows({ database, settings }: AppContext, ids: readonly numb
   if (dropped)
     throw refuse(`${dropped.outboxId} was dropped for good by ${dropped.droppedBy}: ${dropped.droppedBecause}`);
   return named;
-}
-
-async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<void> {
-  const { database, settings, clock } = app;
-  if (!settings.mail) return;
-  const now = clock.now();
-  await makeDue(database, settings.organisation, toIds(mails), { now, giveUpAt: toGiveUpAt(now) });
-  await deliverDue(app);
 }
 
 function requireReachable(app: AppContext, webhooks: readonly OutboxRow[]): void {

@@ -38,14 +38,12 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const expandBulk = openBulkRows(database, context);
   const { decisions: list, acceptances, ...ofFile } = await readReviewList(request.path, reviewKey, expandBulk);
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
-  const alertIds = [...list.filled, ...list.faulty].flatMap(({ alertId }) => alertId ?? []);
+  const alertIds = [...list.filled.map(({ alertId }) => alertId), ...list.faulty.flatMap(({ id }) => id ?? [])];
   const alerts = await readDecidableAlerts(database, organisationId, alertIds);
-  const nameCustomer = <Row extends FilledRow | FaultyRow>(row: Row): Row => {
-    const known = row.alertId === null ? undefined : alerts.get(row.alertId);
-    return { ...row, customer: known?.reference ?? row.customer };
-  };
-  const filled = list.filled.map(nameCustomer);
-  const faulty = list.faulty.map(nameCustomer);
+  const nameCustomer = (id: number | null, customer: string | null): string | null =>
+    (id === null ? undefined : alerts.get(id)?.reference) ?? customer;
+  const filled = list.filled.map((row) => ({ ...row, customer: nameCustomer(row.alertId, row.customer) }));
+  const faulty = list.faulty.map((row) => ({ ...row, customer: nameCustomer(row.id, row.customer) }));
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   const { isApplied, result: tried } = await tryOut(
     database,
@@ -99,9 +97,13 @@ const pairResults = <Row, Result>(rows: readonly Row[], results: readonly Result
     return result === undefined ? [] : [{ row, result }];
   });
 
-/** A filled row of a working list. */
-interface FilledRow extends ListPlace {
+/** A row of a list and its customer. */
+interface ListedRow extends ListPlace {
   customer: string | null;
+}
+
+/** A filled row of a working list. */
+interface FilledRow extends ListedRow {
   alertId: number;
   seenVersion: string;
   /** The number of the working list; null when the cell is not readable. */
@@ -112,10 +114,9 @@ interface FilledRow extends ListPlace {
 }
 
 /** A row that cannot be imported. */
-interface FaultyRow extends ListPlace {
-  customer: string | null;
-  /** Null when the code is not readable. */
-  alertId: number | null;
+interface FaultyRow extends ListedRow {
+  /** The number of its alert or discrepancy; null when the code is not readable. */
+  id: number | null;
   problem: string;
 }
 
@@ -191,8 +192,8 @@ async function readDecisions(list: ListTable['rows'], key: Buffer, expandBulk: E
   const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
   let undecided = 0;
   for await (const { sheet, line, fault, pick } of list) {
-    const alertId = parseAlertCode(pick(alert), key)?.alertId ?? null;
-    const about = { sheet, line, customer: pick('reference') || null, alertId };
+    const id = parseAlertCode(pick(alert), key)?.alertId ?? null;
+    const about = { sheet, line, customer: pick('reference') || null, id };
     const filled = [disposition, reason, comment].find((name) => pick(name) !== '');
     if (fault !== null) rows.push({ ...about, problem: fault });
     else if (filled === undefined) undecided += pick(alert) === '' ? 0 : 1;
@@ -204,34 +205,30 @@ async function readDecisions(list: ListTable['rows'], key: Buffer, expandBulk: E
     const named = 'bulkId' in row ? await expandBulk(row) : row;
     single.push(...('line' in named ? [named] : named));
   }
-  return { ...refuseRepeated(single), undecided };
+  return { ...refuseRepeated(single, 'alert', ({ alertId }) => alertId), undecided };
 }
 
-/** Gives where else an alert is. Repeated rows are refused, because it is unclear which row is meant. */
-function openOtherPlaces<Row extends ListPlace>(rows: readonly Row[], toId: (row: Row) => number | null) {
-  const byId = gatherBy(
-    rows.filter((row) => toId(row) !== null),
-    toId,
-  );
-  return (row: Row): readonly string[] => {
-    const others = byId.get(toId(row))?.filter((other) => other !== row) ?? [];
-    return others.map((other) => describePlace(other));
-  };
-}
-
-function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]) {
-  const findOthers = openOtherPlaces(rows, ({ alertId }) => alertId);
-  const filled: FilledRow[] = [];
+/** Divides the rows of a list. Rows about the same thing are all refused, because it is unclear which of them is meant. */
+function refuseRepeated<Filled extends ListedRow>(
+  rows: readonly (Filled | FaultyRow)[],
+  what: 'alert' | 'discrepancy',
+  toId: (row: Filled) => number,
+) {
+  const isFaulty = (row: Filled | FaultyRow): row is FaultyRow => 'problem' in row;
+  const idOf = (row: Filled | FaultyRow): number | null => (isFaulty(row) ? row.id : toId(row));
+  const byId = gatherBy(rows, idOf);
+  const filled: Filled[] = [];
   const faulty: FaultyRow[] = [];
   for (const row of rows) {
-    const { sheet, line, customer, alertId } = row;
-    const others = findOthers(row);
+    const { sheet, line, customer } = row;
+    const id = idOf(row);
+    const others = id === null ? [] : (byId.get(id) ?? []).filter((other) => other !== row);
     const problems = [
-      ...('problem' in row ? [row.problem] : []),
-      ...(others.length === 0 ? [] : [`the same alert as ${others.join(', ')}`]),
+      ...(isFaulty(row) ? [row.problem] : []),
+      ...(others.length === 0 ? [] : [`the same ${what} as ${others.map((other) => describePlace(other)).join(', ')}`]),
     ];
-    if (problems.length > 0) faulty.push({ sheet, line, customer, alertId, problem: problems.join('; ') });
-    else if (!('problem' in row)) filled.push(row);
+    if (problems.length > 0) faulty.push({ sheet, line, customer, id, problem: problems.join('; ') });
+    else if (!isFaulty(row)) filled.push(row);
   }
   return { filled, faulty };
 }
@@ -271,7 +268,7 @@ const openBulkRows =
   ): ExpandBulk =>
   async ({ bulkId, seenVersion, ...row }) => {
     const { sheet, line, customer } = row;
-    const fault = (problem: string) => ({ sheet, line, customer, alertId: null, problem });
+    const fault = (problem: string) => ({ sheet, line, customer, id: null, problem });
     if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only "no longer matched"');
     const alertIds = await readBulk(database, organisationId, bulkId);
     const alerts = await readDecidableAlerts(database, organisationId, alertIds);
@@ -292,8 +289,7 @@ const openBulkRows =
     return toRows();
   };
 
-interface AcceptedRow extends ListPlace {
-  customer: string | null;
+interface AcceptedRow extends ListedRow {
   discrepancyId: number;
   seenVersion: string;
   /** The last day, yyyy-mm-dd. */
@@ -303,7 +299,7 @@ interface AcceptedRow extends ListPlace {
 
 /** Reads the rows that accept a discrepancy; rows without a day and a reason are counted as untouched. */
 async function readAcceptances(list: ListTable['rows'], key: Buffer) {
-  const rows: (AcceptedRow | Omit<FaultyRow, 'alertId'>)[] = [];
+  const rows: (AcceptedRow | FaultyRow)[] = [];
   let untouched = 0;
   for await (const { sheet, line, fault, pick } of list) {
     const about = { sheet, line, customer: pick('reference') || null };
@@ -311,7 +307,7 @@ async function readAcceptances(list: ListTable['rows'], key: Buffer) {
     const until = pick(acceptUntil);
     const reason = pick(discrepancyListColumns.reason);
     const mark = parseAlertCode(cell, key, 'D');
-    const refuse = (problem: string): void => void rows.push({ ...about, problem });
+    const refuse = (problem: string): void => void rows.push({ ...about, id: null, problem });
     if (fault !== null) refuse(fault);
     else if (until === '' && reason === '') untouched += cell === '' ? 0 : 1;
     else if (mark === null) refuse(`${JSON.stringify(cell)} is not the code of a discrepancy; copy it from the list`);
@@ -320,16 +316,7 @@ async function readAcceptances(list: ListTable['rows'], key: Buffer) {
     else if (reason === '') refuse('the acceptance has no reason');
     else rows.push({ ...about, discrepancyId: mark.alertId, seenVersion: mark.seenVersion, until, reason });
   }
-  const read = rows.filter((row) => 'until' in row);
-  const findOthers = openOtherPlaces(read, ({ discrepancyId }) => discrepancyId);
-  const filled = read.filter((row) => findOthers(row).length === 0);
-  const faulty = rows.flatMap((row) => {
-    if (!('until' in row)) return [row];
-    const { sheet, line, customer } = row;
-    const others = findOthers(row).join(', ');
-    return others === '' ? [] : [{ sheet, line, customer, problem: `the same discrepancy as ${others}` }];
-  });
-  return { filled, faulty, untouched };
+  return { ...refuseRepeated(rows, 'discrepancy', ({ discrepancyId }) => discrepancyId), untouched };
 }
 
 const isDay = (text: string): boolean =>

@@ -1,4 +1,4 @@
-import { LeaseLostError } from '../../errors.js';
+import { LeaseLostError, readMessage } from '../../errors.js';
 import { buildEarlyWarning } from '../../mail/early-warning.js';
 import { listRecipients, type MailSettings, type Recipient } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
@@ -53,8 +53,7 @@ export function watchCriticalChanges(session: RunSession): { close: () => Promis
 }
 
 function emitFailure({ app, runId }: RunSession, error: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `critical changes could not be reported before the report: ${reason}`;
+  const message = `critical changes could not be reported before the report: ${readMessage(error)}`;
   app.emit({ kind: 'warning', runId, code: 'early_warning_failed', message });
 }
 

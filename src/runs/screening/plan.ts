@@ -16,7 +16,7 @@ import type { RunSession } from '../session.js';
 import { noteWebhooks } from '../status.js';
 
 /** Whether the settings limit the number of searches. */
-export const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
+const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
   (budget.maxSearchesPerRun ?? budget.maxSearchesPerDay ?? budget.maxSearchesPerMonth) !== undefined;
 
 /**
@@ -71,7 +71,7 @@ export async function openAllowance(
   const controlSearches = expectControlSearches(settings, remaining);
   const watched = await watchLedger(session, accountId, remainingOfNew + controlSearches);
   const affordable = watched.affordable - controlSearches;
-  const toHalt = (): RunHalted => toBudgetHalt(findTightest(watched.limits));
+  const { toHalt } = watched;
   if (affordable <= 0 && remaining > 0) throw toHalt();
   if (affordable < 0) {
     // Control searches without a later search are not worth the rest of a budget, unless answers wait for them.
@@ -90,30 +90,27 @@ export async function openAllowance(
   };
 }
 
-interface BudgetLimit {
-  per: 'run' | 'day' | 'month';
-  cap: number;
-  used: number;
-  limit: number;
-}
+type BudgetLimit = ReturnType<typeof toBudgetLeft>['caps'][number] & { limit: number };
 
 /**
  * Checks the ledger after each write, repeats and other processes included, so that no call exceeds the caps.
  * `reserved` calls of the reserve may be used, in addition to those already used. The session's signal aborts with
- * RunHalted `budget` when the ledger exceeds a limit; `affordable` is the number of calls allowed now.
+ * RunHalted `budget` when the ledger exceeds a limit; `affordable` is the number of calls allowed now, and `toHalt` gives the halt of a run
+ * that needs more. Without caps nothing is read.
  */
 export async function watchLedger(session: RunSession, accountId: number, reserved: number) {
   const { run, app } = session;
   const { database, clock, settings } = app;
   const { timezone } = settings;
+  if (!hasCaps(settings)) {
+    return { affordable: Number.POSITIVE_INFINITY, toHalt: () => toBudgetHalt(null), session };
+  }
   const count = () => readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId);
   const begun = await count();
   const limits = toBudgetLeft(settings.budget, begun.used).caps.map(
-    ({ per, cap, used, reserve }): BudgetLimit => ({
-      per,
-      cap,
-      used,
-      limit: Math.min(cap, Math.max(cap - reserve, used) + reserved),
+    (one): BudgetLimit => ({
+      ...one,
+      limit: Math.min(one.cap, Math.max(one.cap - one.reserve, one.used) + reserved),
     }),
   );
   const stop = new AbortController();
@@ -141,10 +138,10 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
     return written;
   };
   return {
-    limits,
     get affordable() {
       return Math.min(...limits.map(({ limit, used }) => limit - used));
     },
+    toHalt: () => toBudgetHalt(findTightest(limits)),
     session: {
       ...session,
       signal: AbortSignal.any([session.signal, stop.signal]),
@@ -154,14 +151,14 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
 }
 
 /** The limit with the fewest calls left; null without any. */
-export const findTightest = ([first, ...others]: readonly BudgetLimit[]): BudgetLimit | null =>
+const findTightest = ([first, ...others]: readonly BudgetLimit[]): BudgetLimit | null =>
   others.reduce<BudgetLimit | null>(
     (least, limit) => (least && limit.limit - limit.used < least.limit - least.used ? limit : least),
     first ?? null,
   );
 
 /** The halt of a run that has reached a cap. */
-export function toBudgetHalt(passed: BudgetLimit | null): RunHalted {
+function toBudgetHalt(passed: BudgetLimit | null): RunHalted {
   if (passed === null) return new RunHalted('budget', 'the budget is used up');
   const { per, cap, limit } = passed;
   const kept = cap - limit;

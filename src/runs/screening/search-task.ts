@@ -32,14 +32,11 @@ export async function searchTask(
   const { observer, finish } = recordAttempts(() => noteAttempt(task.requestId));
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
-  let known: SearchTask['known'] = null;
-  const isChecked = (body: Buffer): boolean => {
-    if (task.known !== null && digestAnswer(organisation.digestKey, body) === task.known.digest) known = task.known;
-    return known !== null;
-  };
-  const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer, isChecked });
+  const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
+  const digest = outcome.kind === 'screened' ? digestAnswer(organisation.digestKey, outcome.answer.body) : null;
+  const known = digest === task.known?.digest ? task.known : null;
   const attempts = { requestId: task.requestId, ...finish() };
-  tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length, known);
+  tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   if (outcome.kind !== 'aborted') {
     const { done, total, calls, found } = tally;
@@ -75,13 +72,14 @@ export class SearchTally {
     return Math.max(0, this.#limit - this.#handedOut);
   }
 
-  /** Records the end of a search after so many calls; `known` has the counts of an answer that is the one before. */
-  note(outcome: ScreeningOutcome, calls: number, known: SearchTask['known']): void {
+  /** Records the end of a search after so many calls. */
+  note(outcome: ScreeningOutcome, calls: number): void {
     this.calls += calls;
     if (outcome.kind !== 'screened') return;
+    const { results } = outcome.answer.data;
     this.done += 1;
-    this.found.matches += known ? known.matches : outcome.answer.data.results.length;
-    this.found.hits += known ? known.hits : outcome.answer.data.results.filter((result) => result.match).length;
+    this.found.matches += results.length;
+    this.found.hits += results.filter((result) => result.match).length;
   }
 
   /** How many searches this start has made. */

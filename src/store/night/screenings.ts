@@ -28,20 +28,15 @@ const taskRow = z
     customerVersions: z.array(z.number()),
     responseId: z.number().nullable(),
     digest: z.string().nullable(),
-    matches: z.number().nullable(),
-    hits: z.number().nullable(),
   })
-  .transform(({ partyIds, customerVersions, responseId, digest, matches, hits, ...request }) => ({
+  .transform(({ partyIds, customerVersions, responseId, digest, ...request }) => ({
     ...request,
     parties: partyIds.map((partyId, place) => ({ partyId, customerVersion: customerVersions[place] ?? 0 })),
     /**
      * The last answer, if the same bytes would leave all these parties as they are: this version checked it under the same settings, for the
      * same request and records. Its digest is in hex.
      */
-    known:
-      responseId === null || digest === null || matches === null || hits === null
-        ? null
-        : { responseId, digest, matches, hits },
+    known: responseId === null || digest === null ? null : { responseId, digest },
   }));
 /** A remaining search of a run with its parties. */
 export type SearchTask = z.output<typeof taskRow>;
@@ -98,7 +93,7 @@ function readPage(
   return database.query(
     taskRow,
     sql`select request.request_id, request.type, request.name, task.party_ids, task.customer_versions,
-       response.response_id, encode(response.digest, 'hex') as digest, response.matches, response.hits
+       response.response_id, encode(response.digest, 'hex') as digest
      from (
        select planned.request_id, min(planned.search_order) as place,
          array_agg(planned.party_id order by planned.party_id) as party_ids,

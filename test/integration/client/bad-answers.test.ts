@@ -196,39 +196,3 @@ test('answers crossed between concurrent calls are caught by the echo, every one
   );
   expect(codes).toEqual(Array(20).fill('echo_mismatch'));
 });
-
-test('bytes that were checked before are not checked again, and read when their data is asked for', async () => {
-  let body = valid;
-  let status = 201;
-  const handle = (_request: Received, response: ServerResponse): void => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-  };
-  const { client } = await openClient(handle, { maxResponseBytes: 1_024 });
-  const seen: string[] = [];
-  const search = (isKnown: boolean) =>
-    client.aml.search(
-      { type: 'person', name },
-      {
-        isChecked: (bytes) => {
-          seen.push(bytes.toString('utf8'));
-          return isKnown;
-        },
-      },
-    );
-  const known = await search(true);
-  expect([known.status, known.attempts, known.data.results.length, known.body]).toEqual([201, 1, 1, valid]);
-  expect((await search(false)).data).toEqual(known.data);
-  expect(seen).toEqual([valid, valid]);
-  // Whoever says so of bytes that were never checked meets their fault when they are read.
-  body = valid.slice(0, -3);
-  const unread = await search(true);
-  expect(() => unread.data).toThrow(expect.objectContaining({ code: 'not_json' }));
-  await expect(search(false)).rejects.toMatchObject({ code: 'not_json' });
-  // Only a whole answer with the status of success is looked at.
-  seen.length = 0;
-  [body, status] = [valid, 200];
-  await expect(search(true)).rejects.toMatchObject({ code: 'unexpected_status' });
-  [body, status] = [valid.padEnd(2_000), 201];
-  await expect(search(true)).rejects.toMatchObject({ code: 'too_large' });
-  expect(seen).toEqual([]);
-});

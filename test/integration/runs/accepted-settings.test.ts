@@ -8,7 +8,6 @@ import { guardsSchema } from '../../../src/roster/guards.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { replaySettings } from '../../../src/runs/replay.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { acceptSettings, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
@@ -16,6 +15,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { rawSql, sql } from '../../../src/store/database/statement.js';
 import { readSettingsHistory } from '../../../src/store/organisations.js';
 import { describeOnPostgres, readRows, testDatabases } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import {
   decide,
   findAlerts,

@@ -4,9 +4,10 @@ import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import { listRuns, showRun } from '../../../src/runs/run-reference.js';
+import { listRuns } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import {
   listenAlong,
   listSearches,

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { notifyStates } from '../../../src/runs/status.js';
 import { sql } from '../../../src/store/database/statement.js';
@@ -18,6 +17,7 @@ import {
   worldOf,
 } from '../../helpers/held-world.js';
 import { decideByMarks } from '../../helpers/reviewers.js';
+import { showRun } from '../../helpers/show-run.js';
 import { makeAcceptance, makeOddNames, openSmallSites, searched } from '../../helpers/small-site.js';
 import { controls, dayMs, listed } from '../../helpers/small-world.js';
 import { startReceiver } from '../../helpers/webhook-receiver.js';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 import {
   buildSandboxDossier,

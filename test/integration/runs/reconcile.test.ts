@@ -11,13 +11,13 @@ import { runReconciliation } from '../../../src/runs/reconcile-run.js';
 import { listDiscrepancies } from '../../../src/runs/review/alerts.js';
 import { undoDecision } from '../../../src/runs/review/decide.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { sql } from '../../../src/store/database/statement.js';
 import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { importList } from '../../helpers/reviewers.js';
+import { showRun } from '../../helpers/show-run.js';
 import {
   acceptChanges,
   decide,

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
@@ -9,6 +8,7 @@ import { readColumn } from '../../../src/store/database/database.js';
 import { readDossierHistory } from '../../../src/store/night/changes.js';
 import { readRunning } from '../../../src/store/operations/watch-facts.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { listenAlong, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 import { buildSandboxDossier, signal, usualScreening } from '../../helpers/small-world.js';
 

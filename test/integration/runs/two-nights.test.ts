@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { listSearches } from '../../helpers/small-site.js';
 import {
   dayMs,

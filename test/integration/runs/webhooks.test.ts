@@ -148,6 +148,11 @@ describe('webhooks of state changes', () => {
     const reference = row?.['reference'];
     expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'false_positive' }]);
 
+    // A list without dispositions stores none, so nothing is said about webhooks.
+    await writeFile(join(folder, 'list.csv'), list);
+    const unfilled = await command(['review', 'import', 'list.csv', '--apply'], {});
+    expect(unfilled).toEqual({ exitCode: 0, said: '' });
+
     // From where a reviewer has no secret nothing can be told; the decision is stored all the same, and told later.
     const [shown] = await showAlerts(await work(), reference ?? '');
     const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});

@@ -12,7 +12,7 @@ import { decideAlerts } from '../../../src/runs/review/decide.js';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
-import { findRun, listRuns, showRun } from '../../../src/runs/run-reference.js';
+import { findRun, listRuns } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
@@ -74,6 +74,7 @@ import { readBulk, saveBulk } from '../../../src/store/review/waiting.js';
 import { hasImport } from '../../../src/store/roster/imports.js';
 import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/runs.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { buildSandboxDossier, controls, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
 
 const { signal } = new AbortController();

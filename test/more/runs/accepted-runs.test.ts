@@ -6,7 +6,6 @@ import { z } from 'zod';
 import { toSubject } from '../../../src/mail/report-message.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { readColumn } from '../../../src/store/database/database.js';
@@ -14,6 +13,7 @@ import { sql } from '../../../src/store/database/statement.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { exposed, names, openHeldSites, readStates, sanctioned, worldOf } from '../../helpers/held-world.js';
+import { showRun } from '../../helpers/show-run.js';
 import { decide, makeAcceptance } from '../../helpers/small-site.js';
 import { dayMs, fileOf, hourMs, listed } from '../../helpers/small-world.js';
 

@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { RunSettings } from '../../../src/runs/app-context.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { readColumn } from '../../../src/store/database/database.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { listenAlong, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { dayMs, listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { listenAlong, openPreparedSites, searched } from '../../helpers/small-site.js';
 import { hourMs, listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { screeningSettingsSchema, toHoldBounds } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { rawSql, sql } from '../../../src/store/database/statement.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
+import { showRun } from '../../helpers/show-run.js';
 import { decide, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -222,7 +222,8 @@ describe('secrets', () => {
   });
 
   test('the description of a secret is a fingerprint only', () => {
-    const described = describeConfig(load(null, { environment: { NIGHTSCREEN_API_KEY: key } }));
+    const environment = { NIGHTSCREEN_API_KEY: key };
+    const described = describeConfig(load(null, { environment }), environment);
     expect(described.secrets[0]).toMatchObject({ state: 'set', fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/) });
     expect(JSON.stringify(described)).not.toContain('Abcdefgh');
   });

@@ -4,7 +4,8 @@ import { looksLikeHeader } from '../../../src/roster/header-row.js';
 import { readHeader, readHeaderRole } from '../../../src/roster/headers.js';
 import { guessColumns } from '../../../src/roster/inspect/column-guess.js';
 import { profileColumn } from '../../../src/roster/inspect/column-profile.js';
-import { dropSharedPrefix, RepetitionCounter } from '../../../src/roster/inspect/inspect-file.js';
+import { RepetitionCounter } from '../../../src/roster/inspect/file-preview.js';
+import { dropSharedPrefix } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs } from '../../helpers/export-specs.js';
 
 function guess(table: readonly (readonly string[])[]) {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toSubject } from '../../../../src/mail/report-message.js';
 import { toReport } from '../../../../src/reports/report.js';
-import { showRun } from '../../../../src/runs/run-reference.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
+import { showRun } from '../../../helpers/show-run.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { controls, dayMs, usualScreening, watchlist } from '../../../helpers/small-world.js';
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
-import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import { type Database, findValue } from '../../../../src/store/database/database.js';
 import { sql } from '../../../../src/store/database/statement.js';
 import { countReportedUnapplied } from '../../../../src/store/night/apply-answers.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
+import { showRun } from '../../../helpers/show-run.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
 import {
   controls,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { showRun } from '../../../../src/runs/run-reference.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { sql } from '../../../../src/store/database/statement.js';
 import { testDatabases } from '../../../helpers/databases.js';
+import { showRun } from '../../../helpers/show-run.js';
 import { openSmallSites, type SmallSite } from '../../../helpers/small-site.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toSubject } from '../../../../src/mail/report-message.js';
 import { toReport } from '../../../../src/reports/report.js';
-import { showRun } from '../../../../src/runs/run-reference.js';
 import { toHoldBounds } from '../../../../src/screening/settings.js';
 import { testDatabases } from '../../../helpers/databases.js';
+import { showRun } from '../../../helpers/show-run.js';
 import { makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
 import { dayMs, listed, usualScreening, watchlist } from '../../../helpers/small-world.js';
 
