@@ -334,7 +334,7 @@ const jumps: Readonly<Record<string, number>> = { run_run_id_seq: 1_000 };
 
 /**
  * Sets the sequences beyond the numbers that were given since the backup. People and systems outside may know those numbers of runs, mails,
- * items and state changes, so they must not be given again.
+ * alerts and state changes, so they must not be given again.
  */
 async function restoreSequences(transaction: Transaction, sequences: Readonly<Record<string, number | null>>) {
   for (const [name, last] of Object.entries(sequences)) {

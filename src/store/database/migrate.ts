@@ -69,7 +69,7 @@ export async function readSchemaUsers(database: Queryable): Promise<readonly Sch
   if (!(await hasTable(database, 'lease'))) return [];
   return database.query(
     userRow,
-    `select lease_key as key, ${holderSql},
+    sql`select lease_key as key, ${holderSql},
        (select ${runIdSql('run')} from run
         where run.lease_key = lease.lease_key and run.epoch = lease.epoch and run.state = 'running'
         order by run.run_id desc limit 1) as run

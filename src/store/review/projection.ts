@@ -256,7 +256,7 @@ function findUnprojectedParties(
      union
      select state.party_id from ${toWithoutAlert({ rosterId, accountId })}
      union
-     -- Items of a held run are compared with the next valid answer.
+     -- Alerts of a held run are compared with the next valid answer.
      select alert.party_id
      from run
      join alert_event event on event.run_id = run.run_id
