@@ -13,11 +13,12 @@ import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { toHoldBounds } from '../../src/screening/settings.js';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, readColumn } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { sql } from '../../src/store/database/statement.js';
 import { readReviewOrganisation } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
+import { seenFactsSchema } from '../../src/vocabulary/facts.js';
 import { severities } from '../../src/vocabulary.js';
 import { createLogin } from './database-servers.js';
 import { toAccepterGrants, toReviewerGrants } from './databases.js';
@@ -89,6 +90,27 @@ type Searches = ReadonlySet<string>;
 
 const toSearchKey = (type: string | null, name: string | null): string => `${type}/${name}`;
 
+/** The customers whom the budget has left out of the last plan: whom it takes is not what the model is about. */
+const readLeftOut = async (database: Database): Promise<ReadonlySet<string>> =>
+  new Set(
+    await readColumn(
+      database,
+      z.string(),
+      `select distinct reference from screening join party using (party_id) join customer using (customer_id)
+       where run_id = (select max(run_id) from run) and outcome_reason = 'over_budget'`,
+    ),
+  );
+
+/** The facts of the listed party that the last decision about an alert was made on. */
+async function readSeen(database: Database, alertId: number, otherwise: ModelAlert['listed']) {
+  const [seen] = await database.query(
+    z.object({ listed: seenFactsSchema.shape.listed }),
+    sql`select seen -> 'listed' as listed from disposition_with_text
+     where alert_id = ${alertId} and seen is not null order by disposition_id desc limit 1`,
+  );
+  return seen?.listed ?? otherwise;
+}
+
 class WorldPlayer {
   readonly nights: readonly WorldNight[];
   readonly mismatches: Mismatch[] = [];
@@ -139,9 +161,11 @@ class WorldPlayer {
       if (isHeld && night.isAccepted && second === null) await this.#accept(app, index, runId);
       return;
     }
-    const { applied, proven, isOpen, isLeft } = await this.#stop(app, night);
+    const { applied, proven, before, isOpen, isLeft } = await this.#stop(app, night);
     begin('relied_on', isLeft);
-    model.applyAnswers(({ type, name }) => applied.has(toSearchKey(type, name)));
+    // A namesake of theirs may have been searched for.
+    const leftOut = await readLeftOut(site.database);
+    model.applyAnswers(({ type, name }, customer) => applied.has(toSearchKey(type, name)) && !leftOut.has(customer));
     this.compared.stopped += 1;
     await this.#compareAndDecide(app, index, night.course);
     if (!isOpen) return;
@@ -151,8 +175,14 @@ class WorldPlayer {
     }
     const resumed = await this.#work(index, resumeAfterMs);
     playService(site, night);
-    await site.run(resumed, { roster: this.#roster, acceptRoster: await makeAcceptance(site) });
-    model.applyLeft(({ type, name }) => !applied.has(toSearchKey(type, name)), resumed.clock.now().getTime());
+    const { state } = await site.run(resumed, { roster: this.#roster, acceptRoster: await makeAcceptance(site) });
+    // The plan has left out who was beyond the budget, and the rest of it may have met an outage.
+    const answered = this.#readProven(before);
+    model.applyLeft(({ type, name }, customer) => {
+      const search = toSearchKey(type, name);
+      return answered.has(search) && !applied.has(search) && !leftOut.has(customer);
+    }, resumed.clock.now().getTime());
+    if (state === 'stopped') this.#left = new Set();
     await this.#compareAndDecide(resumed, index, 'resumed run');
   }
 
@@ -178,19 +208,24 @@ class WorldPlayer {
     const options = { roster: this.#roster, acceptRoster: await makeAcceptance(this.#site), ...limit };
     const summary = await run(limited, options, stop.signal);
     if (course === 'kill') await leaveAsKilled(database);
-    const calls = sandbox.ledger().slice(before);
+    const proven = this.#readProven(before, goodCalls);
+    // After a signal or a kill, whoever takes the roster next applies what is proven.
+    const isLeft = summary.haltedBy === 'signal';
+    const applied: Searches = isLeft ? new Set() : proven;
+    return { applied, proven, before, isOpen: summary.state === 'stopped', isLeft };
+  }
+
+  /** The searches since the first `before` calls that the service answered before the last control search that passed. */
+  #readProven(before: number, goodCalls = Number.POSITIVE_INFINITY): Searches {
+    const calls = this.#site.sandbox.ledger().slice(before);
     const isControl = (call: LedgerEntry): boolean => call.searchName === control.name;
     const lastRound = calls.findLastIndex((call, place) => isControl(call) && call.worked && place < goodCalls);
-    const proven = new Set(
+    return new Set(
       calls
         .slice(0, Math.max(0, lastRound))
         .filter((call) => call.worked && !isControl(call))
         .map(({ searchType, searchName }) => toSearchKey(searchType, searchName)),
     );
-    // After a signal or a kill, whoever takes the roster next applies what is proven.
-    const isLeft = summary.haltedBy === 'signal';
-    const applied: Searches = isLeft ? new Set() : proven;
-    return { applied, proven, isOpen: summary.state === 'stopped', isLeft };
   }
 
   async #accept(app: TestAppContext, index: number, runId: string): Promise<void> {
@@ -261,7 +296,10 @@ class WorldPlayer {
         : 'no stored';
       const isPending = takesTwo && !choice.hasSecond && choice.verdict !== 'inconclusive';
       if (isPending) this.#model.propose(customer, alert.party, match.id, choice.verdict);
-      else this.#model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
+      else {
+        const seen = stored === undefined ? match : await readSeen(app.database, stored.alertId, match);
+        this.#model.decide(alert, { verdict: choice.verdict, expiresAtMs, seen });
+      }
       this.compared.decisions += 1;
       if (['decided', 'approved', 'undone', 'same_already', isPending ? 'proposed' : ''].includes(result)) continue;
       const expected = `${choice.verdict} about ${match.id} ${alert.absences.join(' or ')}`;

@@ -74,6 +74,8 @@ export interface ModelAlert {
 
 interface Alert {
   listed: ListedMatch;
+  /** As a held night has listed it since; a more urgent alert shows that, and a decision then counts for it. */
+  heldListed: ListedMatch | null;
   ids: string[];
   openedAtMs: number;
   wasDecided: boolean;
@@ -130,10 +132,11 @@ const sorted = (values: readonly string[]): readonly string[] => values.toSorted
 
 /** What a decision is bound to; score, rank, risk tier and match id are left out. */
 const toBound = (listed: ListedMatch, { role, type, name, birthDate, countries }: PartyRecord): string =>
-  JSON.stringify([
-    [listed.schema, listed.name, sorted(listed.topics), sorted(listed.birthDates), sorted(listed.countries)],
-    [role, type, name, birthDate, sorted(countries)],
-  ]);
+  JSON.stringify([toFacts(listed), role, type, name, birthDate, sorted(countries)]);
+
+type ListedFacts = Omit<ListedMatch, 'id' | 'isHit'>;
+const toFacts = ({ schema, name, topics, birthDates, countries }: ListedFacts): string =>
+  JSON.stringify([schema, name, sorted(topics), sorted(birthDates), sorted(countries)]);
 
 /** By what a listed party is known again whose id has changed. */
 const toContent = ({ schema, name, birthDates, countries }: ListedMatch): string =>
@@ -143,8 +146,9 @@ const toContent = ({ schema, name, birthDates, countries }: ListedMatch): string
 const waits = ({ isClosed, decision, absences }: Alert): boolean =>
   !isClosed && (decision === null || (decision.verdict === 'true_match' && absences.length > 0));
 
-/** A party that its customer's record no longer names counts while something of it waits: what the record says ends nothing. */
-const isCounted = ({ isNamed, alerts }: Party): boolean => isNamed || alerts.some(waits);
+/** A party that its customer's record no longer names counts while something of it waits or is a true match: what the record says ends nothing. */
+const isCounted = ({ isNamed, alerts }: Party): boolean =>
+  isNamed || alerts.some((alert) => waits(alert) || alert.isTrueMatch);
 
 const isSameSearch = (one: PartyRecord, other: PartyRecord): boolean =>
   one.type === other.type && one.name === other.name;
@@ -153,12 +157,15 @@ const isSameRecord = (one: PartyRecord, other: PartyRecord): boolean =>
   JSON.stringify({ ...one, countries: sorted(one.countries) }) ===
   JSON.stringify({ ...other, countries: sorted(other.countries) });
 
+/** Whether the answer for a party of a customer is applied. */
+type IsMeant = (party: PartyRecord, customer: string) => boolean;
+
 /** Keeps customers, their answers and alerts by the rules, night after night. */
 export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
   const customers = new Map<string, Customer>();
 
   /** The last night that began, and the parties that are searched for in it. */
-  let begun: { night: ModelNight; planned: readonly Party[] } | null = null;
+  let begun: { night: ModelNight; planned: readonly { customer: string; party: Party }[] } | null = null;
 
   /** Ends the decisions that have run out; gives their alerts. */
   const endDecisions = (atMs: number): Set<Alert> => {
@@ -175,19 +182,21 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
 
   return {
     /**
-     * Takes the roster of a night, and notes who is searched for. Decisions run out when answers are applied: not in a night that a signal or a
-     * kill has ended (`isLeft`).
+     * Takes the roster of a night, and notes who is searched for. Decisions run out, and unnamed parties count as absent, when answers are
+     * applied: not in a night that a signal or a kill has ended (`isLeft`).
      */
     beginNight(night: ModelNight, isLeft = false): void {
       const hasRunOut = isLeft ? new Set<Alert>() : endDecisions(night.atMs);
       takeRoster(customers, night.rows);
+      if (!isLeft) noteUnnamed(customers);
       // Who comes back into scope because a decision has run out is searched for from the next night on.
       const isPlanned = ({ alerts }: Party): boolean => alerts.some((alert) => waits(alert) && !hasRunOut.has(alert));
-      const planned = [...customers.values()].flatMap((customer) => {
+      const planned = [...customers].flatMap(([id, customer]) => {
         const parties = [...customer.parties.values()];
         if (night.hasNewSettings) for (const party of parties) party.hasNewSettings = true;
         if (!isOnRoster(customer) && !parties.some(isPlanned)) return [];
-        return parties.filter((party) => party.isNamed || isPlanned(party));
+        const named = parties.filter((party) => party.isNamed || isPlanned(party));
+        return named.map((party) => ({ customer: id, party }));
       });
       begun = { night, planned };
     },
@@ -196,22 +205,29 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
      * Applies the answers of the last night that began, or those of some of its searches; `reliance` is what they are worth now, which changes
      * when a person accepts them.
      */
-    applyAnswers(isMeant: (party: PartyRecord) => boolean = () => true, reliance = begun?.night.reliance): void {
+    applyAnswers(isMeant: IsMeant = () => true, reliance = begun?.night.reliance): void {
       if (begun === null || reliance === undefined) throw new Error('no night has begun');
-      for (const party of begun.planned) {
-        if (isMeant(party.record)) takeAnswer(party, { ...begun.night, reliance }, begun.night.atMs);
+      for (const { customer, party } of begun.planned) {
+        if (isMeant(party.record, customer)) takeAnswer(party, { ...begun.night, reliance }, begun.night.atMs);
       }
     },
 
     /** The same later of a night that a signal or a kill has ended: alerts wait since then. */
-    applyLeft(isMeant: (party: PartyRecord) => boolean, atMs: number): void {
+    applyLeft(isMeant: IsMeant, atMs: number): void {
       if (begun === null) throw new Error('no night has begun');
       endDecisions(atMs);
-      for (const party of begun.planned) if (isMeant(party.record)) takeAnswer(party, begun.night, atMs);
+      noteUnnamed(customers);
+      for (const { customer, party } of begun.planned)
+        if (isMeant(party.record, customer)) takeAnswer(party, begun.night, atMs);
     },
 
-    /** Decides about the alert of a listed party; a decision that does not end anything leaves the state as it is. */
-    decide(customer: string, party: string, matchId: string, verdict: Verdict, expiresAtMs: number | null): void {
+    /**
+     * Decides about the alert of a listed party, as it was `seen`; a decision that does not end anything leaves the state as it is.
+     */
+    decide(
+      { customer, party, listed: { id: matchId } }: Pick<ModelAlert, 'customer' | 'party' | 'listed'>,
+      { verdict, expiresAtMs, seen }: { verdict: Verdict; expiresAtMs: number | null; seen: ListedFacts },
+    ): void {
       const owner = customers.get(customer)?.parties.get(party);
       const alert = owner?.alerts.find(({ listed }) => listed.id === matchId);
       if (!owner || !alert) throw new Error(`no alert of ${customer} about ${matchId}`);
@@ -233,7 +249,10 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
         alert.isTrueMatch = false;
         return;
       }
-      const boundTo = toBound(alert.listed, owner.answer?.searched ?? owner.record);
+      // A disposition keeps names without their case.
+      const isSeen = (one: ListedMatch): boolean => toFacts(one).toLowerCase() === toFacts(seen).toLowerCase();
+      const shown = [alert.heldListed, alert.listed].find((one) => one !== null && isSeen(one));
+      const boundTo = toBound(shown ?? alert.listed, owner.answer?.searched ?? owner.record);
       alert.decision = { verdict, boundTo, expiresAtMs };
       alert.isTrueMatch = verdict === 'true_match';
       alert.wasDecided = true;
@@ -309,15 +328,21 @@ function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']):
           answer: null,
         });
     }
-    for (const { isNamed, alerts } of customer.parties.values()) {
-      if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
-    }
     customers.set(id, customer);
   }
   for (const [id, customer] of customers) {
     if (rows.has(id)) continue;
     if (customer.isUnread) customers.delete(id);
     else customer.absentSnapshots += 1;
+  }
+}
+
+/** Alerts of parties whom the records of their customers no longer name are absent once answers are applied. */
+function noteUnnamed(customers: ReadonlyMap<string, Customer>): void {
+  for (const { parties } of customers.values()) {
+    for (const { isNamed, alerts } of parties.values()) {
+      if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
+    }
   }
 }
 
@@ -329,6 +354,7 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight, applie
   for (const alert of alerts) {
     const listed = pairs.get(alert);
     const before = { ...alert };
+    alert.heldListed = null;
     if (listed) {
       alert.listed = listed;
       if (!alert.ids.includes(listed.id)) alert.ids = [...alert.ids, listed.id];
@@ -338,10 +364,12 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight, applie
     else if (listed?.isHit) noteAbsence(alert, 'customer_changed');
     else if (reliance === 'relied_on')
       noteMissing(alert, party, listed ? 'listed' : answer.isCut ? 'unproven' : 'missing');
+    if (reliance !== 'held') continue;
     // What it only lists otherwise, under another id say, is not believed either.
     const isSame = alert.decision === before.decision && alert.absences.length === before.absences.length;
-    if (reliance === 'held' && isSame && !before.isClosed)
-      Object.assign(alert, { listed: before.listed, ids: before.ids });
+    if (!waits(alert)) Object.assign(alert, before);
+    else if (isSame && !before.isClosed)
+      Object.assign(alert, { listed: before.listed, ids: before.ids, heldListed: listed ?? null });
   }
   const paired = new Set(pairs.values());
   for (const listed of answer.results) {
@@ -349,6 +377,7 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight, applie
     const state = {
       isClosed: false,
       decision: null,
+      heldListed: null,
       isTrueMatch: false,
       wasTrueMatch: false,
       wasDecided: false,
@@ -382,7 +411,7 @@ function noteMissing(alert: Alert, party: Party, seen: 'listed' | 'missing' | 'u
   if (hasNewSettings && alert.absences.length > 0) noteAbsence(alert, 'settings_changed');
 }
 
-/** Pairs alerts and results by id first, then by content; who was listed until now goes before who has been absent. */
+/** Pairs alerts and results by id first, then by content; those that are closed come last, and who was listed until now before who was absent. */
 function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Alert, ListedMatch> {
   const pairs = new Map<Alert, ListedMatch>();
   const left = new Set(results);
@@ -397,8 +426,10 @@ function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Al
       left.delete(found);
     }
   };
-  take((alert, listed) => alert.listed.id === listed.id);
-  take((alert, listed) => toContent(alert.listed) === toContent(listed));
+  for (const isClosed of [false, true]) {
+    take((alert, listed) => alert.isClosed === isClosed && alert.listed.id === listed.id);
+    take((alert, listed) => alert.isClosed === isClosed && toContent(alert.listed) === toContent(listed));
+  }
   return pairs;
 }
 
