@@ -73,7 +73,7 @@ const { open } = testDatabases('embedded');
 describe('nights that follow at once', () => {
   const openSite = openSmallSites(open);
 
-  it('look at no more pages of each customer where there are four times as many', async () => {
+  it('look at no more pages of each customer where there are four times as many', { timeout: 600_000 }, async () => {
     const [few, many] = [new Map<string, number>(), new Map<string, number>()];
     for (const [size, pages] of [
       [sizes[0], few],
