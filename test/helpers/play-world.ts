@@ -503,7 +503,9 @@ function compareAlert(alert: ModelAlert, alerts: readonly Alert[]): Found[] {
   });
   if (others.some((other) => isWaiting(other) && other.matchId === stored?.matchId))
     return [differ('alert', 'once', 'twice')];
-  if (alert.isClosed) return stored && stored.state !== 'no_longer_matched' ? [differ('decision', 'closed')] : [];
+  // Another alert of the customer may have taken its id since.
+  const isClosed = stored === undefined || alerts.some(({ state }) => state === 'no_longer_matched');
+  if (alert.isClosed) return isClosed ? [] : [differ('decision', 'closed')];
   if (!alert.waits) {
     const state = alert.decided === 'true_match' ? 'true_match' : 'false_positive';
     return stored?.state === state && stored.verdict === alert.decided
