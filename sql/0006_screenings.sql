@@ -76,7 +76,7 @@ create index next_state_superseded on next_state (run_id, party_id) where (is_su
 
 -- The last applied answer of a party on an account; the next answer is compared with it.
 create table party_state (
-  account_id bigint references account,
+  account_id bigint,
   party_id bigint references party,
   request_id bigint not null,
   customer_version integer not null,
@@ -84,7 +84,7 @@ create table party_state (
   state answer_state not null,
   -- The columns that each night changes are neighbours: the log of an update has 97 bytes instead of 185.
   response_id bigint not null references response,
-  run_id bigint not null references run,
+  run_id bigint not null,
   screened_at timestamptz not null,
   -- The last reported scores that differ from the answer's, by match id: slow drift is measured from these.
   reported_scores jsonb,

@@ -1,9 +1,10 @@
 -- The state of each customer, and its changes.
 
 -- The state of each customer on each account that has screened its roster. `judge_customers` writes it whenever answers are applied, a roster is
--- imported, a run is planned or a reviewer decides; the view `customer_judgement` defines it.
+-- imported, a run is planned or a reviewer decides; the view `customer_judgement` defines it. Like the ledger, it refers to runs and accounts without
+-- foreign keys, because a night writes a row per customer.
 create table customer_state (
-  account_id bigint not null references account,
+  account_id bigint not null,
   customer_id bigint not null,
   risk_tier text not null,
   -- By the last answers and the alerts of all its parties, however old the answers are; null without any.
@@ -39,11 +40,10 @@ create table customer_state_change (
   as_of timestamptz,
   due_at timestamptz,
   expires_at timestamptz,
-  run_id bigint references run,
+  run_id bigint,
   changed_at timestamptz not null
 );
 
-create index customer_state_change_by_run on customer_state_change (run_id) where (run_id is not null);
 create index customer_state_change_by_customer on customer_state_change (customer_id, change_id);
 
 -- Customers to be searched for: their dossier has changed, or was in an event about AML screening, and they have not been searched for since.

@@ -126,7 +126,7 @@ export async function closeRun(
   },
 ): Promise<void> {
   await updateRun(database, runId, { haltedBy: null, ...end, ...(stage && { stage }) });
-  await noteFailedParties(database, runId);
+  if (end.sums?.counts.failed !== 0) await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
 }
 

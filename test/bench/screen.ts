@@ -11,8 +11,8 @@ import {
 
 /** The shares of the bare loop's pace that whole commands are to reach. */
 const goals = {
-  screen: { postgres: 0.45, embedded: 0.3 },
-  rescreen: { postgres: 0.75, embedded: 0.5 },
+  screen: { postgres: 0.06, embedded: 0.045 },
+  rescreen: { postgres: 0.14, embedded: 0.09 },
 };
 const dialects = ['postgres', 'embedded'] as const;
 

@@ -78,7 +78,7 @@ export async function saveDiscrepancies(transaction: Queryable, input: Reconcili
     standing: await readValue(transaction, z.unknown(), currentSql),
     invitations: null,
   };
-  await transaction.execute(replaceInto('reconciliation', reconciliation, ['run_id', 'roster_id']));
+  await transaction.execute(replaceInto('reconciliation', [reconciliation], ['run_id', 'roster_id']));
   return readRow(
     transaction,
     z.object({ opened: z.number(), resolved: z.number() }),

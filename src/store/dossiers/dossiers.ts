@@ -358,7 +358,7 @@ export async function saveDossierRecord(
   const { accountId, dossierId, kind, askedAt } = asked;
   const key = ['account_id', 'dossier_id', 'kind', 'record_id'];
   const save = (found: object) =>
-    transaction.execute(replaceInto('dossier_record', { ...asked, recordId, ...found }, key));
+    transaction.execute(replaceInto('dossier_record', [{ ...asked, recordId, ...found }], key));
   if ('reason' in record) {
     await save(record);
     return;

@@ -174,20 +174,20 @@ export async function holdWebhookEvents(
     sql`update webhook_event set held_run_id = ${runId}
      from customer_state_change change join customer on customer.customer_id = change.customer_id and customer.roster_id = ${rosterId}
      where webhook_event.change_id = change.change_id and change.change_id > ${after} and webhook_event.held_run_id is null
-       and not ${isOfExpiryOnlySql(runId)}`,
+       and change.customer_id not in ${ofExpiryOnlySql(runId)}`,
   );
   return { customers, messages };
 }
 
-/** SQL: in the run dispositions of the customer of `change` expired, and nothing else opened an alert. */
-const isOfExpiryOnlySql = (runId: number): Sql => sql`coalesce((
-  select bool_or('expired' = any (event.reasons))
-    and bool_and(event.kind = 'absent' or event.kind = 'reopened' and event.reasons = '{expired}')
-  from alert_event event
-  join alert on alert.alert_id = event.alert_id
-  join party on party.party_id = alert.party_id and party.customer_id = change.customer_id
+/** SQL: the customers of whom dispositions expired in the run, and nothing else opened an alert. */
+const ofExpiryOnlySql = (runId: number): Sql => sql`(
+  select party.customer_id
+  from alert_event event join alert using (alert_id) join party using (party_id)
   where event.run_id = ${runId} and event.kind in ('opened', 'reopened', 'escalated', 'returned', 'absent')
-), false)`;
+  group by party.customer_id
+  having bool_or('expired' = any (event.reasons))
+    and bool_and(event.kind = 'absent' or event.kind = 'reopened' and event.reasons = '{expired}')
+)`;
 
 /** Counts known customers that the changes after `after` turned into open alerts from another state than open alert or true match. */
 function countNewlyOpen(
@@ -208,7 +208,7 @@ function countNewlyOpen(
        order by earlier.change_id desc limit 1
      ) before
      where change.change_id > ${after} and change.to_state = 'open_alert' and before.to_state not in ('open_alert', 'true_match')
-       and not ${isOfExpiryOnlySql(runId)}`,
+       and change.customer_id not in ${ofExpiryOnlySql(runId)}`,
   );
 }
 

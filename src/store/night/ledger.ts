@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { partyTypes } from '../../vocabulary.js';
 import { executeAll, findRow, insertRows, type Queryable, readRow, readValue } from '../database/database.js';
-import { insertInto, recordset, type Sql, sql } from '../database/statement.js';
+import { insertInto, replaceInto, type Sql, sql } from '../database/statement.js';
 
 /** The attempts of one search, and the noted attempts that were never made. */
 export interface SearchAttempts {
@@ -111,26 +111,23 @@ export async function saveAttempts(
   searches: readonly SearchAttempts[],
   answers: { batch: number; responses: ReadonlyMap<number, number> } | null = null,
 ): Promise<void> {
-  const calls = searches.flatMap(({ requestId, attempts, unsent }) => [
-    ...attempts.map((attempt) => {
+  const key = ['run_id', 'request_id', 'worker', 'number'];
+  const sent = searches.flatMap(({ requestId, attempts }) =>
+    attempts.map((attempt) => {
       const responseId = (attempt.outcome === 'ok' && answers?.responses.get(requestId)) || null;
-      return { requestId, ...attempt, responseId, batch: responseId && answers?.batch };
+      return { runId, worker, requestId, ...attempt, responseId, batch: responseId && answers?.batch };
     }),
-    ...unsent.map((number) => ({ requestId, number, outcome: 'not_sent' })),
-  ]);
-  if (calls.length === 0) return;
+  );
+  // Looked up row by row, whatever is known of the table: as a join, a night read all its calls for each batch.
+  if (sent.length > 0) await executeAll(transaction, sent.length, replaceInto('call', sent, key));
+  const unsent = searches.flatMap(({ requestId, unsent }) => unsent.map((number) => ({ requestId, number })));
+  if (unsent.length === 0) return;
   await executeAll(
     transaction,
-    calls.length,
-    sql`update call set started_at = coalesce(ended.started_at, call.started_at), ended_at = ended.ended_at, status = ended.status,
-       outcome = ended.outcome, service_request_id = ended.service_request_id, response_id = ended.response_id, batch = ended.batch
-     from ${recordset(calls)} as ended (
-       request_id bigint, number integer, started_at timestamptz, ended_at timestamptz, status smallint, outcome text,
-       service_request_id text, response_id bigint, batch integer
-     )
-     where call.run_id = ${runId} and call.worker = ${worker} and call.request_id = ended.request_id and call.number = ended.number
-       -- The calls of a run that has just begun look few: otherwise all of them would be read for each batch.
-       and call.request_id = any (${calls.map(({ requestId }) => requestId)})`,
+    unsent.length,
+    sql`update call set outcome = 'not_sent'
+     where run_id = ${runId} and worker = ${worker} and request_id = any (${unsent.map(({ requestId }) => requestId)})
+       and number = any (${unsent.map(({ number }) => number)})`,
   );
 }
 

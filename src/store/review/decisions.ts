@@ -258,12 +258,13 @@ export function saveOpenAlerts(
     openAlertsSchema,
     sql`with news as materialized (${toNewsSql([runId])}),
      waiting as (
-       select news.news, alert.topic, alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
+       select alert.alert_id in (select alert_id from news where news <> 'expired') as is_news,
+         alert.alert_id in (select alert_id from news where news = 'expired') as is_expired,
+         alert.topic, alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
          coalesce(alert.due_at < ${now}::timestamptz, false) as is_overdue, ${now}::timestamptz - alert.opened_at as age
        from alert
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
-       left join news on news.alert_id = alert.alert_id
        where alert.account_id = ${accountId} and alert.state in ('open', 'pending_approval')
      )
      update run set open_alerts = (
@@ -272,9 +273,9 @@ export function saveOpenAlerts(
          'unassigned', count(*) filter (where assigned_to is null),
          'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
          'news', jsonb_build_object(
-           'alerts', count(*) filter (where news <> 'expired'),
-           'sanctionHits', count(*) filter (where news <> 'expired' and topic = 'sanction'),
-           'expired', count(*) filter (where news = 'expired')
+           'alerts', count(*) filter (where is_news),
+           'sanctionHits', count(*) filter (where is_news and topic = 'sanction'),
+           'expired', count(*) filter (where is_expired)
          ),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)

@@ -200,11 +200,10 @@ export async function saveReportSheet(
     with news as materialized (${toNewsSql([runId])}),
     waiting as materialized (
       select alert.alert_id, alert.revision, alert.priority, alert.due_at, alert.listed_id, alert.rank, alert.is_hit, alert.score,
-        coalesce(news.news <> 'expired', false) as is_new
+        alert.alert_id in (select alert_id from news where news <> 'expired') as is_new
       from alert
       join party on party.party_id = alert.party_id
       join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
-      left join news on news.alert_id = alert.alert_id
       where alert.account_id = ${accountId} and alert.state in ('open', 'pending_approval')
     ),
     urgent as (

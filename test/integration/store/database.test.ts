@@ -109,7 +109,7 @@ describeOnEachDatabase('the database', (open, databases) => {
     const stored = [kept, { ...other, at: null, bytes: null }];
     expect(await database.query(keptRow, all)).toEqual(stored);
     expect(await collect(database.cursor(keptRow, all, 5))).toEqual([stored]);
-    await database.execute(replaceInto('kept', { ...kept, facts: 'c', at: undefined }, ['kept_id']));
+    await database.execute(replaceInto('kept', [{ ...kept, facts: 'c', at: undefined }], ['kept_id']));
     expect(await readRow(database, keptRow, sql`select * from kept where kept_id = ${1}`)).toEqual({
       ...kept,
       facts: 'c',

@@ -26,7 +26,7 @@ test('rows become one parameter with the columns of all of them', () => {
   );
   expect(values).toEqual(['[{"run_id":1},{"run_id":2,"made_at":"1970-01-01T00:00:00.000Z","digest":"\\\\xff"}]']);
   expect(recordset([{ runId: 1, madeAt: undefined }]).values).toEqual(['[{"run_id":1,"made_at":null}]']);
-  expect(replaceInto('account', { accountId: 1, listCap: 5 }, ['account_id']).text).toMatch(
+  expect(replaceInto('account', [{ accountId: 1, listCap: 5 }], ['account_id']).text).toMatch(
     / on conflict \(account_id\) do update set list_cap = excluded\.list_cap$/,
   );
   expect(json({ a: 1 }).text).toBe('$1::text::jsonb');
