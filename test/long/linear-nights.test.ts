@@ -6,11 +6,11 @@ import type { ScreeningOptions } from '../../src/runs/screening-request.js';
 import { readCustomerStatuses } from '../../src/store/customers/states.js';
 import { type Database, readValue } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/figures.js';
+import { isFullSize, printFigure } from '../helpers/figures.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../helpers/small-site.js';
 import { dayMs, fileOf, listed, signal, type TestAppContext, toCsv } from '../helpers/small-world.js';
 
-const sizes = [200, 800];
+const sizes = isFullSize ? [800, 12_800] : [200, 800];
 
 /** The pages that the database has looked at since it was opened, whatever else the machine does. */
 async function readPages(database: Database): Promise<number> {
@@ -73,7 +73,7 @@ const { open } = testDatabases('embedded');
 describe('nights that follow at once', () => {
   const openSite = openSmallSites(open);
 
-  it('look at no more pages of each customer where there are four times as many', { timeout: 600_000 }, async () => {
+  it('look at no more pages of each customer where there are four times as many', { timeout: isFullSize ? 7_200_000 : 600_000 }, async () => {
     const [few, many] = [new Map<string, number>(), new Map<string, number>()];
     for (const [size, pages] of [
       [sizes[0], few],

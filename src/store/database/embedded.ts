@@ -167,10 +167,14 @@ export async function openFolder(
   }
 }
 
-/** A killed first start leaves a partial data directory without data; a killed query leaves temporary files. */
+/**
+ * A killed first start leaves a partial data directory without data, a killed start an empty `postmaster.pid` that lets no other start, and a
+ * killed query temporary files. The lock of the folder proves that nobody uses them.
+ */
 async function removeRemains(dataDirectory: string, marker: string): Promise<void> {
   if (await exists(marker)) await rm(dataDirectory, { recursive: true, force: true });
   if (!(await exists(dataDirectory))) await writeFile(marker, '', { mode: 0o600 });
+  await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
   await rm(join(dataDirectory, 'base', 'pgsql_tmp'), { recursive: true, force: true });
 }
 
