@@ -73,7 +73,9 @@ const { open } = testDatabases('embedded');
 describe('nights that follow at once', () => {
   const openSite = openSmallSites(open);
 
-  it('look at no more pages of each customer where there are four times as many', { timeout: isFullSize ? 7_200_000 : 600_000 }, async () => {
+  it('look at no more pages of each customer where there are four times as many', {
+    timeout: isFullSize ? 7_200_000 : 600_000,
+  }, async () => {
     const [few, many] = [new Map<string, number>(), new Map<string, number>()];
     for (const [size, pages] of [
       [sizes[0], few],
