@@ -47,11 +47,9 @@ create table organisation (
   schedule_paused_by text,
   schedule_pause_reason text,
   schedule_resumed_by text,
-  -- The webhooks for changes of state, as the last run configured them: {"url", "states" (only changes from or to one of these; null for all),
-  -- "rosters" (only their customers; null for all)}.
+  -- The webhooks as the last run configured them: {"url", "states" (changes from or to one of these; null for all), "rosters" (null for all)}.
   webhooks jsonb default '[]' not null,
-  -- Each restore of a backup into this database: {"restoredAt", "backupAt" (nothing that happened between the two is in it), "lostRuns" (runs in
-  -- between that left a folder of reports)}.
+  -- Restores of backups: {"restoredAt", "backupAt" (what happened in between is not in it), "lostRuns" (runs in between that left reports)}.
   restorations jsonb default '[]' not null,
   check ((schedule_paused_at is null) = (schedule_paused_until is null))
 );
@@ -64,8 +62,7 @@ create table account (
   is_test boolean not null,
   base_url text not null,
   created_at timestamptz not null,
-  -- Lengths at which the service silently truncated its lists, in order: {"length", "foundRunId", "foundAt", "goneRunId" (a run with a longer list
-  -- or a shorter cap), "goneAt"}; only the last one can be in force.
+  -- Lengths at which the service silently truncated its lists, the last perhaps in force: {"length", "foundRunId", "foundAt", "goneRunId", "goneAt"}.
   list_caps jsonb default '[]' not null,
   list_cap integer generated always as (case when list_caps -> -1 -> 'goneAt' = 'null' then (list_caps -> -1 -> 'length')::integer end) stored
     check (list_cap > 0),

@@ -60,8 +60,7 @@ create table run (
   -- The settings at its start, without secrets, so that a resume can name the differences.
   settings jsonb,
   halted_by text check (halted_by in ('account', 'address', 'outage', 'budget', 'max_searches', 'signal')),
-  -- A wave is searched between two rounds of control searches: the current one, the last one that a passed round has proven, and the last one
-  -- whose answers were applied to states and alerts.
+  -- Waves are searched between rounds of control searches: the current one, the last proven one, and the last one applied to states and alerts.
   wave integer default 1 not null,
   proven_wave integer default 0 not null,
   applied_wave integer default 0 not null,
@@ -85,23 +84,18 @@ create table run (
   unaccepted jsonb,
   -- The keys that it used, in order, as the first 12 hex digits of their SHA-256; several where the key was replaced.
   keys text[] default '{}' not null,
-  -- Its findings compared with former runs, and whether its lists look capped; assessed when it closes. Sums of squares show how concentrated
-  -- the findings are.
+  -- Its findings compared with former runs, and whether its lists look capped; assessed when it closes.
   watch jsonb,
-  -- The outcome of a sweep: {"pages", "dossiers", "appeared", "changed", "gone", "proven", "unprovenBecause", "details" (its look-ups; null without
-  -- any)}; null before its end.
+  -- Of a sweep at its end: {"pages", "dossiers", "appeared", "changed", "gone", "proven", "unprovenBecause", "details" (its look-ups, or null)}.
   sweep jsonb check (sweep is null or kind = 'sweep' and (sweep ->> 'proven')::boolean is not null),
-  -- The published list that was compared with the customers before the plan, or from which a measurement of recall takes its sample: {"file",
-  -- "format", "files" (each with the SHA-256, hex), "digest", "listed"}. A comparison has "spellings", and its sums with "comparedAt" once every
-  -- customer has been compared; a measurement has "seed", "spelling", "sampleSize" and "atLeast".
+  -- The published list that was compared with the customers, or from which a measurement of recall takes its sample: {"file", "format", "files",
+  -- "digest", "listed"}; of a comparison with "spellings", later its sums, of a measurement with "seed", "spelling", "sampleSize" and "atLeast".
   published_list jsonb check ((published_list ? 'spellings') <> (published_list ? 'seed')),
-  -- By topic family: listed parties that were hits before, among the searched customers (`known`) and in the whole roster (`standing`), and how
-  -- many of the known ones vanished.
+  -- By topic family: former hits among the searched customers (`known`) and in the roster (`standing`), and how many of the known ones vanished.
   vanishing jsonb,
   constraint run_sums_hold check ((state not in ('complete', 'incomplete', 'stopped')) or (sums is null) or run_sums_hold(sums))
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
-create index run_by_compared on run (compared_run_id) where (compared_run_id is not null);
 create index run_by_lease on run (lease_key, run_id);
 create index run_by_account on run (account_id, run_id);
 
@@ -131,8 +125,7 @@ create table run_hold (
   -- The number of customers of the roster by state.
   states jsonb default '{}'::jsonb not null,
   held_at timestamptz not null,
-  -- For a roster: {"source", "sourceDigest", "heldBy" (each guard with both figures in words, and what to check), "changes", "command" (the command
-  -- that accepts it)}.
+  -- For a roster: {"source", "sourceDigest", "heldBy" (guards with both figures in words, and what to check), "changes", "command" (accepts it)}.
   roster jsonb,
   primary key (run_id, kind),
   check ((kind = 'roster') = (roster is not null))
@@ -153,12 +146,8 @@ create domain clean_texts as text[] constraint are_clean_texts check (
   array_ndims(value) = 1 and array_position(value, null) is null and length(array_to_string(value, ' ')::clean_text) <= 1000000
 );
 
--- What people have accepted, by name and with a reason:
--- * assessment settings: the newest of an organisation are in force;
--- * the answers of a held run;
--- * the roster of a run that its guards would have held;
--- * a gap: customers without a readable record, or rows without a readable id. Until a day they cause no exit code 3; their state stays.
--- A person who accepts one kind needs no right on the columns of another.
+-- What people have accepted, by name and with a reason: settings (the newest are in force), the answers of a held run, a roster against its guards,
+-- or a gap (customers without a readable record, rows without a readable id), which causes no exit code 3 until a day.
 create table acceptance (
   acceptance_id bigint generated always as identity primary key,
   kind text not null check (kind in ('settings', 'answers', 'roster', 'gap')),
@@ -257,5 +246,4 @@ end
 $$;
 
 -- A preview (epoch 0) writes to no partition, and would hold the lock for a whole plan.
-create trigger run_opens_range before insert on run for each row when (new.epoch > 0)
-  execute function open_run_range();
+create trigger run_opens_range before insert on run for each row when (new.epoch > 0) execute function open_run_range();

@@ -34,8 +34,7 @@ create table roster_import (
   unreadable_ids integer default 0 not null,
   -- For each column with values in doubt: how many values were read, how many are in doubt, and the most frequent ones.
   doubts jsonb default '[]'::jsonb not null,
-  -- Parties that the import no longer names although their state is not settled: {"partyId", "accountId", "customerVersion" (the record that
-  -- dropped the party), "state" (open_alert, true_match or truncated)}.
+  -- Parties that it drops although their "state" (open_alert, true_match, truncated) is not settled, with "partyId", "accountId", "customerVersion".
   dropped_parties jsonb default '[]' not null,
   -- The number of rows according to the source.
   control_total bigint,
@@ -94,8 +93,6 @@ create table unaccepted_customer (
   primary key (roster_id, reference)
 );
 
-create index unaccepted_customer_by_run on unaccepted_customer (run_id);
-
 create table customer (
   customer_id bigint generated always as identity primary key,
   roster_id bigint not null,
@@ -119,10 +116,8 @@ create table customer (
   check ((left_at is null) = (left_because is null))
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
--- They are few, and each import reads them.
+-- Both are few, and each import or plan reads them.
 create index customer_unreadable_party on customer (roster_id) where (unreadable_party_since is not null);
-
--- Each plan reads whether there are any.
 create index customer_left on customer (roster_id) where (left_at is not null);
 create index customer_by_reference_key on customer (roster_id, reference_key) include (customer_id, left_at);
 
@@ -139,8 +134,6 @@ create table customer_version (
   has_doubtful_name boolean generated always as (record @? '$.doubts.name' or record @? '$.parties[*].doubts.name') stored,
   primary key (customer_id, version)
 );
-
--- They are few, and each plan reads them.
 create index customer_version_doubtful_name on customer_version (customer_id, version) where (has_doubtful_name);
 create index customer_version_changed on customer_version (import_id) where (changed_fields is not null);
 
@@ -168,11 +161,3 @@ create table party (
 
 -- Finds all parties of a request; costs a first import about 1 us and 22 bytes a party.
 create index party_by_request on party (request_id);
-
--- The changes of each snapshot, one row per customer.
-create view roster_change as
-select first_import_id as import_id, customer_id, 'joined' as kind, null::text[] as fields, null::text as because from customer
-union all
-select import_id, customer_id, 'changed', changed_fields, null from customer_version where changed_fields is not null
-union all
-select import_id, customer_id, kind, null, because from roster_standing;

@@ -2,8 +2,7 @@
 -- `planned` and `call` grow by a row per customer and night, so they are partitioned by run: 256 runs are about a month of three rosters that
 -- are screened, swept and reconciled daily. Their one writer holds the lease of the run, so they need no foreign keys.
 
--- A transaction that saved answers or failures of a run. The process numbers it before the commit, so that a commit of unknown outcome is
--- found again.
+-- A transaction that saved answers or failures. Its number is known before the commit, so that a commit of unknown outcome is found again.
 create table batch (
   run_id bigint references run,
   worker smallint,
@@ -122,5 +121,4 @@ create table match_detail (
 create index match_detail_by_record on match_detail (account_id, record_id, kind, digest);
 
 -- The outcome of a call never changes.
-create trigger call_ends_once before update on call for each row when (old.outcome <> 'in_flight')
-  execute function refuse_rewriting();
+create trigger call_ends_once before update on call for each row when (old.outcome <> 'in_flight') execute function refuse_rewriting();

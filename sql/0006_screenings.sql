@@ -50,8 +50,7 @@ create index reused_by_party on reused (party_id);
 create index reused_by_response on reused (response_id);
 create index reused_by_run on reused (answered_run_id);
 
--- The state that an answer gives a party, where more than the date changes, with the state that it was compared with. It is applied with the
--- wave of the answer.
+-- The state that an answer gives a party once it is applied, where more than the date changes, with the state that it was compared with.
 create table next_state (
   run_id bigint references run,
   party_id bigint references party,
@@ -96,8 +95,6 @@ create table party_state (
 ) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 create index party_state_by_response on party_state (response_id);
-
--- The few truncated answers.
 create index party_state_incomplete on party_state (account_id, party_id) where (state = 'truncated');
 
 -- The parties of each plan with their answers, applied or not; `wave` is null where there is no answer.
@@ -169,8 +166,6 @@ create table control_outcome (
   topics text[] default '{}' not null,
   primary key (run_id, round, ordinal)
 );
-
-create index control_outcome_by_response on control_outcome (response_id) where (response_id is not null);
 
 -- The counts of a run from its rows. Rejected rows of related parties do not count as rows of the roster.
 create view run_balance as

@@ -44,8 +44,7 @@ create index change_by_party on change (party_id);
 create index change_critical on change (run_id, change_id) where (severity = 'critical');
 create index change_by_run on change (run_id, wave);
 
--- The alert of a change when the reporting run closed, so that a report can be written again. It refers to rows that are never deleted, so it
--- has no foreign keys.
+-- The alert of a change when the reporting run closed, so that a report can be written again. It refers only to rows that are never deleted.
 create table change_alert (
   change_id bigint primary key,
   state alert_state not null,

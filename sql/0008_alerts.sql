@@ -43,13 +43,11 @@ create table alert (
   -- Why the match of an alert is absent, and since when; null while it is listed as a hit.
   absence text check (absence in ('not_returned', 'below_threshold', 'customer_changed', 'settings_changed')),
   absent_since timestamptz,
-  -- The most serious topic family of the listed party, and whether the alert makes the customer a true match, which ends only by a later
-  -- `false_positive` or `no_longer_matched`.
+  -- The most serious topic family. A true match ends only by a later `false_positive` or `no_longer_matched`.
   topic text not null check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
   is_true_match boolean default false not null,
-  -- The decision of an older system: {"verdict", "reason", "comment", "decidedBy", "decidedAt" (as that system writes them), "isSample" (it does not
-  -- count, so that a reviewer here decides as a spot check), "reviewer" (who imported it), "isAttested", "importedAt"}. The owner erases the
-  -- reason and the comment with the customer.
+  -- The decision of an older system: {"verdict", "reason", "comment", "decidedBy", "decidedAt" (in its words), "isSample" (it does not count: a spot
+  -- check is decided here), "reviewer" (who imported it), "isAttested", "importedAt"}. Reason and comment are erased with the customer.
   legacy jsonb,
   constraint legacy_has_its_form check (legacy is null or coalesce(jsonb_path_match(legacy, 'strict
     ($.verdict == "true_match" || $.verdict == "false_positive" || $.verdict == "inconclusive")
@@ -71,8 +69,6 @@ create table alert (
 
 create index alert_by_party on alert (party_id, account_id);
 create index alert_waiting on alert (account_id) where (state in ('open', 'pending_approval'));
-
--- Waiting alerts and true matches: few of all alerts.
 create index alert_in_force on alert (party_id) where ((state <> 'no_longer_matched') and ((state in ('open', 'pending_approval')) or is_true_match));
 
 create view alert_with_match as
@@ -266,8 +262,7 @@ begin
 end
 $$;
 
--- A permitted disposition sets the state of its alert, so that reviewers need no right to update states. After a person's disposition, changes of
--- the score are measured from the score that the person saw.
+-- A permitted disposition sets the state of its alert: reviewers may not. Later changes of the score are measured from the one that they saw.
 create function apply_disposition() returns trigger language plpgsql security definer as $$
 declare
   words disposition_text;
@@ -375,17 +370,8 @@ begin
 end
 $$;
 
-create trigger check_alert before update on alert for each row
-  execute function check_alert();
-
-create trigger apply_disposition after insert on disposition for each row
-  execute function apply_disposition();
-
-create trigger check_disposition_text after insert or update on disposition_text for each row
-  execute function check_disposition_text();
-
-create trigger check_alert_event before insert on alert_event for each row
-  execute function check_alert_event();
-
-create trigger check_review_sheet before insert on review_sheet for each row
-  execute function check_review_sheet();
+create trigger check_alert before update on alert for each row execute function check_alert();
+create trigger apply_disposition after insert on disposition for each row execute function apply_disposition();
+create trigger check_disposition_text after insert or update on disposition_text for each row execute function check_disposition_text();
+create trigger check_alert_event before insert on alert_event for each row execute function check_alert_event();
+create trigger check_review_sheet before insert on review_sheet for each row execute function check_review_sheet();

@@ -1,8 +1,7 @@
 -- The state of each customer, and its changes.
 
--- The state of each customer on each account that has screened its roster. `judge_customers` writes it whenever answers are applied, a roster is
--- imported, a run is planned or a reviewer decides; the view `customer_judgement` defines it. Like the ledger, it refers to runs and accounts without
--- foreign keys, because a night writes a row per customer.
+-- The state of each customer on each account that has screened its roster. `judge_customers` writes it whenever something may have changed it; the
+-- view `customer_judgement` defines it. A night may write a row per customer, so it has no foreign keys, like the ledger.
 create table customer_state (
   account_id bigint not null,
   customer_id bigint not null,
@@ -120,8 +119,7 @@ cross join lateral (
 ) alerts
 where party.is_current or alerts.waiting > 0 or alerts.is_true_match;
 
--- The offboarded customers of a roster who stay in scope on an account, because an alert waits. Most rosters have none, and the view takes 15 ms
--- to plan.
+-- The offboarded customers who stay in scope, because an alert waits. Most rosters have none, and the view takes 15 ms to plan.
 create function open_leavers(for_roster bigint, for_account bigint) returns setof bigint language plpgsql stable as $$
 begin
   if exists (select from customer where roster_id = for_roster and left_at is not null) then
@@ -166,8 +164,7 @@ group by
   party.roster_id, party.account_id, party.customer_id, party.risk_tier, party.left_at, party.unreadable_party_since, party.has_doubtful_name,
   states.in_order;
 
--- For how long a screening is valid: its cadence, and two hours so that one night skips the customers, and one for a next night that starts late.
--- In src/screening/cadence.ts it is the same.
+-- For how long a screening is valid, as in src/screening/cadence.ts: its cadence, two hours so that one night skips it, and one for a late night.
 create function to_validity(cadence interval) returns interval language sql immutable parallel safe as $$
   select cadence + case when cadence < interval '1 day' then interval '1 hour' else interval '3 hours' end
 $$;
@@ -177,8 +174,7 @@ create function to_cadence(hours jsonb, risk_tier text) returns interval languag
   select coalesce((hours ->> risk_tier)::double precision, 24) * interval '1 hour'
 $$;
 
--- Why the answers of a customer do not count at a moment; `stale_at` is when answers end that are valid no longer. An answer that is dated ahead
--- was dated by a clock that was wrong: it has no age.
+-- Why the answers of a customer do not count at a moment; those before `stale_at` are too old. One of a wrong clock, dated ahead, has no age.
 create function reason_at(reason text, as_of timestamptz, latest_at timestamptz, stale_at timestamptz, moment timestamptz) returns text
 language sql stable parallel safe as $$
   select case
@@ -219,9 +215,8 @@ left join lateral (
   order by is_test, run_id desc limit 1
 ) shown on true;
 
--- Judges these customers of a roster, or all of them, and records whose state has become another; `with_new` also whoever had none. Several who
--- judge at once do it one after another, so that nobody overwrites what another has decided: the row of the organisation is held until the
--- transaction ends.
+-- Judges these customers of a roster, or all of them, and records whose state has become another; `with_new` also whoever had none. The row of the
+-- organisation is held until the transaction ends, so that nobody overwrites what another has decided.
 create function judge_customers(for_roster bigint, for_account bigint, customers bigint[], with_new boolean, moment timestamptz) returns void
 language plpgsql security definer
   set plan_cache_mode = 'force_custom_plan' set enable_seqscan = on set enable_hashjoin = on set enable_mergejoin = on as $$
@@ -321,8 +316,7 @@ create constraint trigger judge_decided after insert on disposition
   deferrable initially deferred for each row when (new.origin <> 'policy')
   execute function judge_decided();
 
--- Each customer with a record on each account of its organisation (null: no account yet). An offboarded one stays while an alert waits or was
--- found to be a true match.
+-- Each customer with a record on each account (null: none yet). An offboarded one stays while an alert waits or is a true match.
 create view customer_standing as
 select
   roster.organisation_id, roster.roster_id, roster.name as roster, account.account_id, account.is_test,
@@ -348,8 +342,7 @@ join customer on customer.roster_id = roster.roster_id
 left join customer_state state on state.account_id = account.account_id and state.customer_id = customer.customer_id
 where customer.left_at is null or state.waiting > 0 or state.last_state = 'true_match';
 
--- One row per customer for the systems that block accounts. `held` is by party and account, because a customer's parties may have been answered
--- for by different runs.
+-- One row per customer for the systems that block accounts. `held` is by party, because different runs may have answered for each.
 create view customer_screening_status as
 select
   organisation.name as organisation,

@@ -25,7 +25,6 @@ create table dossier (
   primary key (account_id, dossier_id)
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
-create index dossier_by_run on dossier (changed_by_run_id);
 create index dossier_missing on dossier (missing_run_id) where (missing_run_id is not null);
 create index dossier_by_reference_key on dossier (account_id, reference_key) include (dossier_id) where (gone_at is null);
 

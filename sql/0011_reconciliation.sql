@@ -20,7 +20,6 @@ create table reconciliation (
   primary key (run_id, roster_id)
 );
 
-create index reconciliation_by_sweep on reconciliation (sweep_run_id);
 create index reconciliation_by_roster on reconciliation (roster_id, account_id, reconciled_at);
 
 -- Each discrepancy once, however often it was resolved and returned.
@@ -76,8 +75,7 @@ create table discrepancy_event (
 create index discrepancy_event_by_run on discrepancy_event (run_id);
 create index discrepancy_event_by_discrepancy on discrepancy_event (discrepancy_id);
 
--- A person accepts a discrepancy only as the person has seen it, and within the rules, whichever program writes the row. Reviewers need no right to
--- update discrepancies.
+-- A person accepts a discrepancy only as seen, and within the rules, whichever program writes the row. Reviewers may not update discrepancies.
 create function check_discrepancy_event() returns trigger language plpgsql security definer as $$
 declare
   found discrepancy;
@@ -129,5 +127,4 @@ begin
 end
 $$;
 
-create trigger check_discrepancy_event before insert on discrepancy_event for each row
-  execute function check_discrepancy_event();
+create trigger check_discrepancy_event before insert on discrepancy_event for each row execute function check_discrepancy_event();

@@ -26,9 +26,7 @@ create table invitation (
   delivery_attempts integer,
   expires_at timestamptz,
   followed_at timestamptz,
-  -- What became of it, in order, with what was sent and may have been billed: {"kind" (intended, sending, sent, found, unknown, refused, withdrawn,
-  -- status, reminding, reminded, ended), "at", "detail" (the status at the service, or the code of a failure), "runId" (the sweep that saw it)}.
-  -- Only added to.
+  -- What became of it, only added to: {"kind", "at", "detail" (the status at the service, or the code of a failure), "runId" (of a sweep)}.
   events jsonb default '[]' not null check (jsonb_typeof(events) = 'array'),
   check (jsonb_path_query_array(events, 'strict $[*].kind') <@ '[
     "intended", "sending", "sent", "found", "unknown", "refused", "withdrawn", "status", "reminding", "reminded", "ended"
@@ -101,8 +99,7 @@ begin
 end
 $$;
 
--- Whoever writes, and however: no invitation is intended, sent or sent again while its customer may not be invited. The message says no more.
--- What became of an invitation is never lost.
+-- No invitation is intended, sent or sent again while its customer may not be invited. What became of an invitation is never lost.
 create function check_invitation() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' or tg_op = 'UPDATE' and not starts_with(new.events::text, rtrim(old.events::text, ']')) then
@@ -145,5 +142,4 @@ join roster on roster.roster_id = customer.roster_id
 join organisation on organisation.organisation_id = roster.organisation_id
 where judged.obstacle is not null;
 
-create trigger check_invitation before insert or update or delete on invitation for each row
-  execute function check_invitation();
+create trigger check_invitation before insert or update or delete on invitation for each row execute function check_invitation();

@@ -70,8 +70,6 @@ create table incident (
   check (recovered_at >= opened_at)
 );
 
-create index incident_by_run on incident (run_id) where (run_id is not null);
-
 -- One of a kind at a time, however many watchdogs there are.
 create unique index incident_open on incident (organisation_id, kind, subject, coalesce(roster, '')) where (recovered_at is null);
 

@@ -28,4 +28,3 @@ create table single_search (
 );
 
 create index single_search_by_request on single_search (request_id);
-create index single_search_by_response on single_search (response_id) where (response_id is not null);

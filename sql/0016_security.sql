@@ -80,8 +80,7 @@ create function find_proposers(organisation bigint, offered jsonb) returns text[
   )
 $$;
 
--- The first settings of an organisation need no acceptance. With four eyes a held run and looser settings are accepted by two people; the embedded
--- database cannot tell a second person from the first.
+-- First settings need no acceptance. With four eyes two people accept a held run and looser settings; the embedded database knows only one.
 create function check_acceptance() returns trigger language plpgsql as $$
 declare
   of_two text[];
@@ -131,8 +130,7 @@ begin
 end
 $$;
 
-create trigger check_acceptance before insert on acceptance for each row
-  execute function check_acceptance();
+create trigger check_acceptance before insert on acceptance for each row execute function check_acceptance();
 
 -- Evidence is only added to.
 do $$

@@ -100,7 +100,14 @@ export const readChanges = (database: Database): Promise<readonly string[]> =>
     database,
     `select concat_ws(' ', (select count(*) from roster_import earlier where earlier.import_id <= change.import_id) || ':',
        customer.reference, change.kind, array_to_string(change.fields, '+'), change.because) as line
-     from roster_change change join customer using (customer_id)
+     from (
+       select first_import_id as import_id, customer_id, 'joined' as kind, null::text[] as fields, null::text as because from customer
+       union all
+       select import_id, customer_id, 'changed', changed_fields, null from customer_version where changed_fields is not null
+       union all
+       select import_id, customer_id, kind, null, because from roster_standing
+     ) change
+     join customer using (customer_id)
      order by change.import_id, customer.reference collate "C", change.kind`,
   );
 
