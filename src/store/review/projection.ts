@@ -169,7 +169,7 @@ async function saveAlertChanges(
      select ((select count(*) from inserted) + (select count(*) from updated))::integer as alerts`,
   );
   if (alerts === changes.length) return;
-  throw new StoreError('items_not_whole', `${alerts} of ${changes.length} alerts could be stored; please report this`);
+  throw new StoreError('alerts_not_whole', `${alerts} of ${changes.length} alerts could be stored; please report this`);
 }
 
 /**
