@@ -14,9 +14,8 @@ import {
   waitForLease,
 } from '../store/database/leases.js';
 import { dropSweptPages } from '../store/dossiers/dossiers.js';
-import { countReportedUnapplied, countUnproven, noteUnproven } from '../store/night/apply-answers.js';
+import { countReportedUnapplied, countUnproven, isControlled, noteUnproven } from '../store/night/apply-answers.js';
 import { readListComparison } from '../store/night/checks.js';
-import { countControls } from '../store/night/controls.js';
 import { saveRunHold } from '../store/night/held-runs.js';
 import { markInFlightUnknown, RunNumbers } from '../store/night/ledger.js';
 import { computeRunSums, countFound } from '../store/night/run-sums.js';
@@ -323,9 +322,9 @@ async function abandon(
 ): Promise<void> {
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
-  const isControlled = (await countControls(transaction, open.runId)).asked > 0;
-  const unproven = isControlled ? await countUnproven(transaction, open.runId) : null;
-  if (isControlled) await noteUnproven(transaction, open.runId, 'not_confirmed');
+  const isProvable = await isControlled(transaction, open.runId);
+  const unproven = isProvable ? await countUnproven(transaction, open.runId) : null;
+  if (isProvable) await noteUnproven(transaction, open.runId, 'not_confirmed');
   const { hold } = await applyRun(transaction, { app, run: open }, 'abandoned');
   const reported = await countReportedUnapplied(transaction, open.runId);
   const message = [

@@ -6,7 +6,13 @@ import {
   readPlannedCustomers,
 } from '../../store/customers/states.js';
 import type { Transaction } from '../../store/database/database.js';
-import { applyAnswers, countUnapplied, holdAnswers, readWaves } from '../../store/night/apply-answers.js';
+import {
+  applyAnswers,
+  countUnapplied,
+  holdAlertsOfRun,
+  holdAnswers,
+  readWaves,
+} from '../../store/night/apply-answers.js';
 import { readAnswerFindings } from '../../store/night/run-health.js';
 import type { RunContext } from '../app-context.js';
 import { makeAlerts } from '../review/alerts.js';
@@ -33,13 +39,18 @@ export const nothingApplied = {
 export async function applyRun(transaction: Transaction, { app, run }: RunContext, phase: RunPhase) {
   const { runId, accountId } = run;
   if (accountId === null) return nothingApplied;
-  const { applied: afterWave, applicable: upTo } = await readWaves(transaction, runId);
+  const isEnded = phase === 'ended' || phase === 'accepted';
+  const { applied: afterWave, applicable: upTo } = await readWaves(transaction, runId, { isEnded });
+  await holdAlertsOfRun(transaction, runId);
   const vanished = phase === 'accepted' ? null : await findAnswerHold(transaction, { app, run }, accountId, upTo);
   if (vanished !== null) {
     const hold = { ...vanished, reasons: [...vanished.reasons, ...(await describeCut(transaction, accountId, runId))] };
     if (phase !== 'stopped') await holdAnswers(transaction, runId);
     const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
-    return { ...nothingApplied, hold, openAlerts, lastChange: await judgeAnswered(transaction, { app, run }) };
+    const lastChange = await judgeAnswered(transaction, { app, run });
+    // A stopped run may still have its answers applied: until then the former reasons stand.
+    if (phase !== 'stopped') await noteUnanswered(transaction, runId);
+    return { ...nothingApplied, hold, openAlerts, lastChange };
   }
   const parties = await applyAnswers(transaction, runId, upTo);
   const findings = await readAnswerFindings(transaction, runId);
@@ -47,6 +58,7 @@ export async function applyRun(transaction: Transaction, { app, run }: RunContex
   const answers = { ended: 'whole', stopped: 'part', abandoned: 'part', accepted: 'accepted_later' } as const;
   const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
   const lastChange = await judgeAnswered(transaction, { app, run });
+  await noteUnanswered(transaction, runId);
   if (listCap !== null && listCap.standing !== 'known') {
     // Lists of this length are whole again, or no longer, on all rosters of the account.
     const everywhere = { rosterId: null, accountId, customerIds: null };
@@ -62,7 +74,6 @@ async function judgeAnswered(transaction: Transaction, { app, run }: RunContext)
   const customerIds = selection === 'dirty' ? await readPlannedCustomers(transaction, runId) : null;
   const lastChange = await readLastStateChange(transaction);
   await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: true, now: app.clock.now() });
-  await noteUnanswered(transaction, runId);
   return lastChange;
 }
 
@@ -78,7 +89,7 @@ async function describeCut(transaction: Transaction, accountId: number, runId: n
 /** Applies what a killed or stopped run has left to whoever takes it over. */
 export async function applyLeft(transaction: Transaction, context: RunContext): Promise<void> {
   const { runId } = context.run;
-  const { applicable } = await readWaves(transaction, runId);
+  const { applicable } = await readWaves(transaction, runId, { isEnded: false });
   const left = await countUnapplied(transaction, runId, applicable);
   if (left > 0) await applyRun(transaction, context, 'stopped');
 }

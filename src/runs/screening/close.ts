@@ -2,7 +2,7 @@ import { describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
 import { describeExpired } from '../../reports/words.js';
 import { type Transaction, takeWorkMemory } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/dossiers/event-marks.js';
-import { countControls } from '../../store/night/controls.js';
+import { countFailedControls } from '../../store/night/controls.js';
 import { saveRunHold } from '../../store/night/held-runs.js';
 import { readAnswerFindings, saveRunHealth } from '../../store/night/run-health.js';
 import { computeRunSums } from '../../store/night/run-sums.js';
@@ -80,7 +80,7 @@ export async function concludeRun(
   await takeWorkMemory(app.database, transaction, '64MB');
   const run = (await readRun(transaction, session.run.runId)) ?? session.run;
   const { runId } = run;
-  const { failed: failedControls } = await countControls(transaction, runId);
+  const failedControls = await countFailedControls(transaction, runId);
   // A failed control search is final, so the run is not left open to be resumed.
   const [halt, overruled] = failedControls > 0 ? [null, halted] : [halted, null];
   // After a signal the process has eight seconds: whoever takes the roster next applies what is proven.

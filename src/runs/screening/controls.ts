@@ -1,7 +1,12 @@
 import type { Client } from '../../client/client.js';
 import { assessControl, type ControlSearch } from '../../matches/control.js';
 import { endWave, noteUnproven, proveWave } from '../../store/night/apply-answers.js';
-import { type ControlOutcome, countControls, findNextRound, saveControlOutcome } from '../../store/night/controls.js';
+import {
+  type ControlOutcome,
+  countFailedControls,
+  findNextRound,
+  saveControlOutcome,
+} from '../../store/night/controls.js';
 import { findAnsweredRequest } from '../../store/night/ledger.js';
 import { countSearchTasks } from '../../store/night/screenings.js';
 import type { RunSession } from '../session.js';
@@ -43,7 +48,7 @@ async function searchControls(
   when: Pick<ControlOutcome, 'occasion' | 'searches'>,
 ): Promise<boolean> {
   const { app, run, runId } = session;
-  if ((await countControls(app.database, run.runId)).failed > 0) return false;
+  if ((await countFailedControls(app.database, run.runId)) > 0) return false;
   const [first, ...others] = app.settings.controls.entries();
   if (first === undefined) return true;
   app.emit({ kind: 'stage_started', runId, stage: 'controls' });

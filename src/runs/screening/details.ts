@@ -6,7 +6,7 @@ import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
 import type { DetailCounts, DetailLookup } from '../../reports/run-facts.js';
 import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
-import { countControls } from '../../store/night/controls.js';
+import { countFailedControls } from '../../store/night/controls.js';
 import {
   type NewHit,
   readDetailBacklog,
@@ -36,7 +36,7 @@ interface Fetching {
 export async function fetchDetails(session: RunSession, client: Client, accountId: number): Promise<void> {
   const { app, run, runId } = session;
   const settings = app.settings.evidence.details;
-  if (settings.maxPerRun === 0 || (await countControls(app.database, run.runId)).failed > 0) return;
+  if (settings.maxPerRun === 0 || (await countFailedControls(app.database, run.runId)) > 0) return;
   const matchIds = orderHits(await readNewHits(app.database, run.runId));
   const backlog = await listBacklog(session, accountId);
   const hasWork = matchIds.length + backlog.length > 0;

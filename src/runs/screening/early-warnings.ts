@@ -4,7 +4,7 @@ import { listRecipients, type MailSettings, type Recipient } from '../../mail/se
 import { countNoun } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readCriticalChanges } from '../../store/night/changes.js';
-import { countControls } from '../../store/night/controls.js';
+import { countFailedControls } from '../../store/night/controls.js';
 import { type PendingWarning, queueWarnings, readUnreportedChanges } from '../../store/operations/early-warnings.js';
 import { deliverDue, toGiveUpAt } from '../mail/deliver.js';
 import type { RunSession } from '../session.js';
@@ -84,7 +84,7 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const nextAt = lastQueuedAt && new Date(lastQueuedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
   // After a failed control search only the report lists the changes, with a note.
-  if (pending.length === 0 || (await countControls(database, run.runId)).failed > 0) return null;
+  if (pending.length === 0 || (await countFailedControls(database, run.runId)) > 0) return null;
   await session.write(async (transaction) => {
     const warnings = [];
     for (const warning of pending) {

@@ -31,17 +31,47 @@ export async function holdAnswers(transaction: Queryable, runId: number): Promis
   await transaction.execute(sql`update run set is_held = true where run_id = ${runId}`);
 }
 
+/** SQL: control searches prove the answers of a run: one was made, or would have been had the run not stopped before. */
+const isControlledSql = sql`(
+  exists (select from control_outcome where control_outcome.run_id = run.run_id)
+  or coalesce(jsonb_array_length(run.settings -> 'controls') > 0, false)
+)`;
+
+/** Whether control searches prove the answers of a run, although it may have stopped before the first one. */
+export function isControlled(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    sql`select ${isControlledSql} as controlled from run where run_id = ${runId}`,
+  );
+}
+
 /**
  * The last wave of a run whose answers are applied, and the last one whose answers may be: the last proven one, or without control searches
- * the last one.
+ * the last one. A run that has ended without any had only answers that other runs have proven.
  */
-export function readWaves(database: Queryable, runId: number): Promise<{ applied: number; applicable: number }> {
+export function readWaves(
+  database: Queryable,
+  runId: number,
+  { isEnded }: { isEnded: boolean },
+): Promise<{ applied: number; applicable: number }> {
   return readRow(
     database,
     z.object({ applied: z.number(), applicable: z.number() }),
-    sql`select applied_wave as applied,
-       case when exists (select from control_outcome where run_id = ${runId}) then proven_wave else wave end as applicable
+    sql`select applied_wave as applied, case
+         when exists (select from control_outcome where run_id = ${runId}) or not ${isEnded}::boolean and ${isControlledSql} then proven_wave
+         else wave
+       end as applicable
      from run where run_id = ${runId}`,
+  );
+}
+
+/** Locks the alerts of a run's parties before their states, as reviewers do, so that no deadlock occurs. */
+export async function holdAlertsOfRun(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(
+    sql`select from alert join run on run.run_id = ${runId} and run.account_id = alert.account_id
+     where alert.state <> 'no_longer_matched' and alert.party_id in (select party_id from planned where run_id = ${runId})
+     order by alert.alert_id for update of alert`,
   );
 }
 
@@ -138,7 +168,7 @@ export async function applyAnswers(transaction: Queryable, runId: number, upTo: 
   await executeAll(
     transaction,
     1,
-    sql`update run set applied_wave = ${upTo}, wave = greatest(wave, ${upTo} + 1), is_held = false where run_id = ${runId}`,
+    sql`update run set applied_wave = greatest(applied_wave, ${upTo}), wave = greatest(wave, ${upTo} + 1), is_held = false where run_id = ${runId}`,
   );
   return parties;
 }

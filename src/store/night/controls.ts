@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ControlFacts } from '../../reports/run-facts.js';
 import { controlResultSchema, controlRoundSchema, type FactsOf } from '../../vocabulary/facts.js';
-import { findRow, insertRows, type Queryable, readColumn, readRow, readValue } from '../database/database.js';
+import { findRow, insertRows, type Queryable, readColumn, readValue } from '../database/database.js';
 import { recordset, sql } from '../database/statement.js';
 
 const outcomeRow = controlResultSchema.omit({ rounds: true }).extend({
@@ -29,13 +29,12 @@ export async function saveControlOutcome(
   await insertRows(transaction, 'control_outcome', [{ runId, ...outcome }]);
 }
 
-/** The number of control searches that a run has made, and of those that failed at least once. */
-export async function countControls(database: Queryable, runId: number): Promise<{ asked: number; failed: number }> {
-  return readRow(
+/** The number of control searches of a run that failed at least once. */
+export function countFailedControls(database: Queryable, runId: number): Promise<number> {
+  return readValue(
     database,
-    z.object({ asked: z.number(), failed: z.number() }),
-    sql`select count(distinct ordinal)::integer as asked, count(distinct ordinal) filter (where verdict = 'failed')::integer as failed
-     from control_outcome where run_id = ${runId}`,
+    z.number(),
+    sql`select count(distinct ordinal)::integer as failed from control_outcome where run_id = ${runId} and verdict = 'failed'`,
   );
 }
 

@@ -118,7 +118,7 @@ export async function saveAttempts(
       return { runId, worker, requestId, ...attempt, responseId, batch: responseId && answers?.batch };
     }),
   );
-  // Looked up row by row, whatever is known of the table: as a join, a night read all its calls for each batch.
+  // By key, whatever is known of the table: as a join, a night read all its calls for each batch. `recordAttempts` requires a note of each.
   if (sent.length > 0) await executeAll(transaction, sent.length, replaceInto('call', sent, key));
   const unsent = searches.flatMap(({ requestId, unsent }) => unsent.map((number) => ({ requestId, number })));
   if (unsent.length === 0) return;

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { readValue } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { showRun } from '../../helpers/show-run.js';
 import { listenAlong, openPreparedSites, searched } from '../../helpers/small-site.js';
-import { hourMs, listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { controls, hourMs, listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
 
@@ -52,5 +54,23 @@ describe('an answer that is used again', () => {
     const third = await run(await work({ settings }), { roster });
     expect(third).toMatchObject({ state: 'complete', counts: { screened: 1, reused: 5 } });
     expect((await showRun(database, 'default', third.runId)).states).toMatchObject({ open_alert: 3 });
+  });
+
+  it('is applied by nobody who takes over a run that stopped before its first control search', async () => {
+    const { sandbox, database, work, run } = await beginPlanned();
+    const controlled = { ...settings, controls };
+    const roster = toFileRoster('third', await writeRoster(people));
+    const stop = new AbortController();
+    const stopping = listenAlong(await work({ offsetMs: -4 * hourMs, settings: controlled }), (event) => {
+      if (event.kind === 'stage_started' && event.stage === 'controls') stop.abort(new Error('stop'));
+    });
+    expect(await run(stopping, { roster }, stop.signal)).toMatchObject({ state: 'stopped', counts: { reused: 6 } });
+    sandbox.setWorld({ watchlist: [], dossiers: [] });
+    const resumed = await run(await work({ settings: controlled }), { roster });
+    expect(resumed).toMatchObject({ state: 'incomplete', counts: { screened: 0, reused: 0 } });
+    expect((await showRun(database, 'default', resumed.runId)).states).toMatchObject({ not_screened: 6 });
+    const applied = `select count(*)::integer as parties
+      from party_state join party using (party_id) join customer using (customer_id) join roster using (roster_id) where name = 'third'`;
+    expect(await readValue(database, z.number(), applied)).toBe(0);
   });
 });

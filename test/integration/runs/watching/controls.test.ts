@@ -103,7 +103,7 @@ describe('controls', () => {
     await database.execute(
       `update control_outcome set verdict = 'failed', found = 'no hit' where round = 3 and ordinal = 0`,
     );
-    await database.execute(`update run set proven_wave = 0, unconfirmed_because = 'control_failed'`);
+    await database.execute(`update run set proven_wave = 0, applied_wave = 0, unconfirmed_because = 'control_failed'`);
     const before = listSearches(sandbox).length;
     const red = await run(await work({ settings: everyFive }));
     expect(red).toMatchObject({ runId: stopped.runId, state: 'incomplete', counts: { screened: 0, failed: 13 } });
