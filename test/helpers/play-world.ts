@@ -471,7 +471,9 @@ function compareAll(
   for (const alert of alerts) {
     const mine = findAlerts(alert, product.alerts);
     for (const stored of mine) unexplained.delete(stored);
-    mismatches.push(...compareAlert(alert, mine));
+    const others = alerts.filter((other) => other !== alert && other.customer === alert.customer && !other.isClosed);
+    const taken = others.flatMap(({ ids }) => ids);
+    mismatches.push(...compareAlert(alert, mine, taken));
   }
   for (const { customer, matchId, state } of unexplained) {
     mismatches.push({ kind: 'surplus', customer, expected: `nothing waits about ${matchId}`, found: state });
@@ -489,7 +491,8 @@ function findAlerts({ customer, listed: match, ids }: ModelAlert, alerts: readon
 
 const isWaiting = ({ state }: Alert): boolean => state === 'open' || state === 'pending_approval';
 
-function compareAlert(alert: ModelAlert, alerts: readonly Alert[]): Found[] {
+/** Compares an alert of the model with those that may be it; ids that are `taken` may be of other alerts of the customer now. */
+function compareAlert(alert: ModelAlert, alerts: readonly Alert[], taken: readonly string[]): Found[] {
   const { customer, listed: match, absences } = alert;
   const [stored, ...others] = alerts;
   const shown = stored
@@ -503,9 +506,11 @@ function compareAlert(alert: ModelAlert, alerts: readonly Alert[]): Found[] {
   });
   if (others.some((other) => isWaiting(other) && other.matchId === stored?.matchId))
     return [differ('alert', 'once', 'twice')];
-  // Another alert of the customer may have taken its id since.
-  const isClosed = stored === undefined || alerts.some(({ state }) => state === 'no_longer_matched');
-  if (alert.isClosed) return isClosed ? [] : [differ('decision', 'closed')];
+  if (alert.isClosed) {
+    const own =
+      stored && taken.includes(stored.matchId) ? alerts.find(({ state }) => state === 'no_longer_matched') : stored;
+    return stored && own?.state !== 'no_longer_matched' ? [differ('decision', 'closed')] : [];
+  }
   if (!alert.waits) {
     const state = alert.decided === 'true_match' ? 'true_match' : 'false_positive';
     return stored?.state === state && stored.verdict === alert.decided

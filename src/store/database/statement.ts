@@ -74,16 +74,14 @@ export const recordset = (rows: readonly object[]): Sql => sql`jsonb_to_recordse
 
 /** Inserts rows in their order: each property goes into the column of its name, objects and arrays also as JSON. */
 export function insertInto(table: string, rows: readonly object[]): Sql {
-  const columns = rows.map(toColumns);
-  const names = rawSql([...new Set(columns.flatMap((row) => Object.keys(row)))].join(', '));
+  const names = rawSql(listColumns(rows).join(', '));
   const name = rawSql(table);
-  return sql`insert into ${name} (${names}) select ${names} from jsonb_populate_recordset(null::${name}, ${json(columns)})`;
+  return sql`insert into ${name} (${names}) select ${names} from jsonb_populate_recordset(null::${name}, ${json(rows.map(toColumns))})`;
 }
 
 /** The same, and replaces the other columns of rows with the same key. */
 export function replaceInto(table: string, rows: readonly object[], key: readonly string[]): Sql {
-  const names = new Set(rows.flatMap((row) => Object.keys(toColumns(row))));
-  const others = [...names].filter((name) => !key.includes(name));
+  const others = listColumns(rows).filter((name) => !key.includes(name));
   const replaced = rawSql(others.map((name) => `${name} = excluded.${name}`).join(', '));
   return sql`${insertInto(table, rows)} on conflict (${rawSql(key.join(', '))}) do update set ${replaced}`;
 }
@@ -99,6 +97,11 @@ export function updateOf(table: string, values: object): Sql {
   const name = rawSql(table);
   return sql`update ${name} set ${changes} from jsonb_populate_record(null::${name}, ${json(columns)}) as changed`;
 }
+
+/** The columns of rows, each once. */
+const listColumns = (rows: readonly object[]): readonly string[] => [
+  ...new Set(rows.flatMap((row) => Object.keys(row).map(toSnakeCase))),
+];
 
 const toColumns = (row: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [toSnakeCase(name), toJsonValue(value)]));
