@@ -10,7 +10,7 @@ import { applyAnswers } from '../../src/store/night/apply-answers.js';
 import { insertBatch, noteInFlight, RunNumbers, saveAttempts } from '../../src/store/night/ledger.js';
 import { storePlan } from '../../src/store/night/plan.js';
 import { readSearchTasks } from '../../src/store/night/screenings.js';
-import { closeRun } from '../../src/store/runs.js';
+import { closeRun, refreshRunStatistics } from '../../src/store/runs.js';
 import { runAsSuperuser, startPostgres } from '../helpers/database-servers.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize, printFigure } from '../helpers/figures.js';
@@ -148,6 +148,7 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
     tiers: listTierDueTimes(toCadence({ cadenceHours: 24 }), now),
   };
   await database.transaction((transaction) => storePlan(transaction, runId, plan, toCadence({ cadenceHours: 24 })));
+  await refreshRunStatistics(database, runId);
   for await (const tasks of readSearchTasks({ database, version: 'v', settingsDigest: 's' }, runId, perCommit)) {
     const firstCall = numbers.nextCalls(tasks.length);
     const requestIds = tasks.map(({ requestId }) => requestId);
@@ -173,6 +174,7 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
       await saveAttempts(transaction, numbers, searches, { batch, responses });
     });
   }
+  await refreshRunStatistics(database, runId);
   await database.transaction((transaction) => applyAnswers(transaction, runId, 1));
   await database.transaction((transaction) =>
     closeRun(transaction, runId, {
