@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, NightscreenError } from '../errors.js';
 import { serviceSettingsSchema, toProblems } from './settings.js';
-import type { Place, SharedRate } from './shared-permits.js';
+import type { SendTime, SharedRate } from './shared-permits.js';
 import { WaitingLine } from './signals.js';
 import { Tempo } from './tempo.js';
 
@@ -246,7 +246,7 @@ interface TurnParts {
 class PacedTurn implements Turn {
   readonly isProbe: boolean;
   readonly #parts: TurnParts;
-  #place: Place | null = null;
+  #place: SendTime | null = null;
   #sentMs: number | null = null;
   #reachability: Reachability = 'unknown';
 

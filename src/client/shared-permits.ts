@@ -17,12 +17,12 @@ interface RateOrder {
 export interface SharedRate {
   /** Orders so many permits, the first of them `aheadMs` from now or later. An error ends the calls that wait. */
   order(count: number, spacing: { spacingMs: number; aheadMs: number }): Promise<RateOrder>;
-  /** Tells the other processes that the service refused calls at this rate, or that it wants a pause. */
+  /** Informs the other processes that the service refused calls at this rate, or that it wants a pause. */
   report(news: { refusedPerSecond: number } | { pauseMs: number }): Promise<void>;
 }
 
 /** When a request may leave, by `performance.now()`. */
-export interface Place {
+export interface SendTime {
   fromMs: number;
   untilMs: number;
 }
@@ -97,7 +97,7 @@ export class SharedPermits {
   }
 
   /** Resolves with a permit shortly before its time. Rejects with the reason of an aborted signal, or with the error of an order. */
-  async take(signal: AbortSignal | undefined): Promise<Place> {
+  async take(signal: AbortSignal | undefined): Promise<SendTime> {
     const admitted = this.#line.wait(signal);
     this.#giveOut();
     await admitted;

@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 import { type Clock, systemClock } from '../clock.js';
-import { type Place, SharedPermits, type SharedRate } from './shared-permits.js';
+import { type SendTime, SharedPermits, type SharedRate } from './shared-permits.js';
 import { WaitingLine } from './signals.js';
 
 // So often permits are given out: Bottleneck manages about 430 jobs a second, so a job releases all that are due by then.
@@ -39,7 +39,7 @@ class OwnPermits {
   }
 
   /** Resolves with one permit; rejects with the reason of an aborted signal, and then no permit is lost. */
-  async take(signal: AbortSignal | undefined): Promise<Place> {
+  async take(signal: AbortSignal | undefined): Promise<SendTime> {
     const admitted = this.#line.wait(signal);
     if (this.#overdueTimer === undefined) this.#release(tickMs);
     await admitted;
@@ -197,7 +197,7 @@ export class Tempo {
   }
 
   /** Waits for a place for one request and takes it; rejects with the reason of an aborted signal. */
-  async awaitPlace(signal: AbortSignal | undefined): Promise<Place> {
+  async awaitPlace(signal: AbortSignal | undefined): Promise<SendTime> {
     let place = await this.#awaitPermit(signal);
     for (;;) {
       // No await between check and take: two callers could take the same place.
@@ -286,12 +286,12 @@ export class Tempo {
     }
   }
 
-  /** Tells the other processes. A lost report costs a refusal more: each of them is refused as well. */
+  /** Informs the other processes. A lost report costs a refusal more: each of them is refused as well. */
   #report(news: Parameters<SharedRate['report']>[0]): void {
     this.#shared?.report(news).catch(() => undefined);
   }
 
-  async #awaitPermit(signal: AbortSignal | undefined): Promise<Place> {
+  async #awaitPermit(signal: AbortSignal | undefined): Promise<SendTime> {
     while (this.isPaused) {
       await this.#clock.sleep(Math.ceil(this.#pausedUntilMs - this.#clock.elapsedMs()), signal);
     }
