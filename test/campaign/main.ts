@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
+import { batchLimits } from '../../src/runs/screening/search-many.js';
 import { compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { runCrashTrial, runDisturbedTrial } from './crash-trials.js';
