@@ -39,5 +39,8 @@ create table chunk (
 create index chunk_open on chunk (run_id, number) where (state = 'open');
 create index chunk_by_lease on chunk (lease_key) where (lease_key is not null);
 
+-- A process that only makes searches of a run: it neither began nor resumed it.
+alter table run_worker add column has_joined boolean default false not null;
+
 -- What a process reports with its lease: {"version", "settingsDigest", "outageSince"}.
 alter table lease add column details jsonb;

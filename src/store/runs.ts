@@ -301,19 +301,20 @@ const holderRow = z.object({
   takenAt: z.date(),
   differences: z.array(z.string()).readonly(),
 });
-/** Notes a process that works on a run from now on, under the next number of the run, and returns the number. */
+/** Notes a process that works on a run from now on, or only makes searches of it, under the next number of the run. Returns the number. */
 export async function saveRunWorker(
   transaction: Queryable,
   runId: number,
   { epoch, owner, takenAt, differences }: z.infer<typeof holderRow>,
+  hasJoined = false,
 ): Promise<number> {
   // One after another: two processes that join at once would take the same number.
   await transaction.execute(sql`select from run where run_id = ${runId} for no key update`);
   return readValue(
     transaction,
     z.number(),
-    sql`insert into run_worker (run_id, worker, epoch, owner, taken_at, differences)
-     select ${runId}, coalesce(max(worker), 0) + 1, ${epoch}, ${owner}, ${takenAt}, ${differences}
+    sql`insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, has_joined)
+     select ${runId}, coalesce(max(worker), 0) + 1, ${epoch}, ${owner}, ${takenAt}, ${differences}, ${hasJoined}
      from run_worker where run_id = ${runId}
      returning worker`,
   );
@@ -324,15 +325,15 @@ export function readWorkerNumber(database: Queryable, runId: number, owner: stri
   return readValue(
     database,
     z.number(),
-    sql`select max(worker) as worker from run_worker where run_id = ${runId} and owner = ${owner}`,
+    sql`select max(worker) as worker from run_worker where run_id = ${runId} and owner = ${owner} and not has_joined`,
   );
 }
 
-/** All processes that worked on a run, in order. */
+/** The processes that began a run and resumed it, in order. */
 export async function readRunHolders(database: Queryable, runId: number) {
   return database.query(
     holderRow,
-    sql`select epoch, owner, taken_at, differences from run_worker where run_id = ${runId} order by worker`,
+    sql`select epoch, owner, taken_at, differences from run_worker where run_id = ${runId} and not has_joined order by worker`,
   );
 }
 

@@ -108,7 +108,8 @@ export async function claimChunk(
     );
   }
   const worker =
-    joined.get(runId)?.worker ?? (await saveRunWorker(transaction, runId, { epoch, owner, takenAt, differences: [] }));
+    joined.get(runId)?.worker ??
+    (await saveRunWorker(transaction, runId, { epoch, owner, takenAt, differences: [] }, true));
   await transaction.execute(
     sql`update chunk set worker = ${worker} where run_id = ${runId} and number = ${claim.number}`,
   );
