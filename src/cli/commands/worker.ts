@@ -7,6 +7,7 @@ export const command = definePreparedCommand({
   usage: 'worker',
   description: 'make the searches of runs on any host, until a signal; needs `fleet` in the configuration',
   examples: ['worker', 'worker --json'],
+  isForEach: true,
   needs: { service: true, isLasting: true },
   prepare: ({ config }) => {
     if (config.settings.fleet) return;
