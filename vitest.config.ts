@@ -22,6 +22,7 @@ const timed = [
   'outage',
   'pace-promises',
   'sandbox-real-lists',
+  'shared-rate',
   'stopping',
 ].map((name) => `test/long/${name}.test.ts`);
 const onBoth = isFullSize ? /describeOn(EachDatabase|Postgres)\(/ : /describeOnEachDatabase\(/;

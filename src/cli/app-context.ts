@@ -45,11 +45,12 @@ export function findMissingService(config: Config): ConfigProblem[] {
     const message = 'is not set: set NIGHTSCREEN_BASE_URL or write it into the file, as in https://service.example/v1';
     problems.push({ where: config.originOf(['service', 'baseUrl']), path: 'service.baseUrl', message });
   }
-  if (config.secret(keyVariable) === undefined) {
-    const message = `is not set: it holds the private key of the service (or ${keyVariable}_FILE names a file with it)`;
-    problems.push({ where: `env ${keyVariable}`, path: '', message });
+  const { apiKeyEnv, keyProblems } = config;
+  if (keyProblems.length === 0 && config.secret(keyVariable) === undefined) {
+    const message = `is not set: it holds the private key of the service (or ${apiKeyEnv}_FILE names a file with it)`;
+    problems.push({ where: `env ${apiKeyEnv}`, path: '', message });
   }
-  return problems;
+  return [...problems, ...keyProblems];
 }
 
 /** All settings that are missing before a report can be mailed; none when no mail is configured. */
@@ -165,7 +166,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
       const apiKey = config.secret(keyVariable);
       if (library === null && problems.length === 0) {
         const message = 'was set after this command started; start the command again';
-        problems.push({ where: `env ${keyVariable}`, path: '', message });
+        problems.push({ where: `env ${config.apiKeyEnv}`, path: '', message });
       }
       if (library === null || baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
       client = library.createClient({
@@ -174,7 +175,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
         apiKey,
         clock,
         // A key from a file can be read again.
-        ...(key && key.from !== key.name ? { readKeyAgain: () => config.secret(key.name) } : {}),
+        ...(key && key.from !== config.apiKeyEnv ? { readKeyAgain: () => config.secret(key.name) } : {}),
         ...(parts.observer ? { observer: parts.observer } : {}),
       });
       client.listen((event) => parts.emit({ kind: 'service', event }));

@@ -3,7 +3,7 @@ import type { Config } from '../config/load-config.js';
 import { findNearMiss } from '../near-miss.js';
 import type { OpenAppContext } from './app-context.js';
 import type { Act, Invocation, Work } from './invocation.js';
-import { loadInvocationConfig, requireService, withAppContext } from './session.js';
+import { loadInvocationConfig, requireService, runForEach, withAppContext } from './session.js';
 
 /** An option of a command. Its name is its key among the options of the command: `maxSearches` is `--max-searches`. */
 interface OptionSpec<Value, Given extends boolean = boolean> {
@@ -104,6 +104,8 @@ interface CommandSpec<Usage extends string, Options extends OptionSpecs> {
   options?: Options;
   examples: readonly [string, string];
   commands?: readonly AddCommand[];
+  /** Whether it works for each of several organisations where none is named. */
+  isForEach?: true;
   /** The task that is mailed as not run when the command fails before its database is open. */
   mailedAs?: (call: Pick<CommandCall<Usage, Options>, 'argument' | 'options'>) => string | undefined;
 }
@@ -117,7 +119,7 @@ export function defineCommand<const Usage extends string, Options extends Option
     run?: (call: CommandCall<Usage, Options>, command: Command) => ReturnType<Work>;
   },
 ): AddCommand {
-  const { usage, description, options, examples, commands = [], mailedAs, run } = spec;
+  const { usage, description, options, examples, commands = [], isForEach = false, mailedAs, run } = spec;
   return (parent, act, summary = '') => {
     const command = parent.command(usage).description(description).summary(summary);
     for (const [key, option] of Object.entries(options ?? {})) command.addOption(toOption(key, option));
@@ -129,7 +131,8 @@ export function defineCommand<const Usage extends string, Options extends Option
     command.action(() => {
       if (commands.length > 0) refuseUnknown(command);
       const call = { argument: command.processedArgs[0], options: command.opts<OptionValues<Options>>() };
-      act((invocation) => run({ ...call, invocation, signal: invocation.signal }, command), mailedAs?.(call));
+      const work: Work = (invocation) => run({ ...call, invocation, signal: invocation.signal }, command);
+      act(isForEach ? (invocation) => runForEach(invocation, work) : work, mailedAs?.(call));
     });
   };
 }

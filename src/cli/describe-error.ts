@@ -49,7 +49,7 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof RosterHeldError) return null;
   if (error instanceof RosterError) return 'correct the file or the query and start again; nothing was spent';
   if (error instanceof AuthenticationError)
-    return `check ${keyVariable}: it is malformed, revoked, or belongs to another service`;
+    return `check ${keyVariable} (or the apiKeyEnv of the organisation): it is malformed, revoked, or belongs to another service`;
   if (error instanceof PaymentRequiredError)
     return 'top up the account, then `nightscreen runs resume ID` continues the run';
   if (error instanceof PermissionError) return 'request the right for this operation from the service';
@@ -214,3 +214,11 @@ function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): s
       : 'the login of DATABASE_URL lacks a right: `nightscreen doctor` tries those of runs and migrations. Those of reviewers are in docs/review.md, docs/rosters.md and docs/settings-changes.md';
   return null;
 }
+
+/** The error as the document that `--json` prints; unknown parts are left out. */
+export const toErrorDocument = (description: ReturnType<typeof describeError>) => ({
+  schema: 'nightscreen/error/1',
+  code: description.code,
+  message: description.message,
+  ...toErrorDetails(description),
+});

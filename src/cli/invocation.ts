@@ -22,7 +22,7 @@ export interface Invocation {
   /** As in `runs`. */
   command: string;
   /** The options that every command takes. */
-  options: { config?: string; json?: true; quiet?: true; logLevel?: string };
+  options: { config?: string; organisation?: string; json?: true; quiet?: true; logLevel?: string };
   environment: Environment;
   folder: string;
   terminal: Terminal;

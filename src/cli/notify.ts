@@ -1,19 +1,25 @@
+import { chooseConfig } from '../config/load-config.js';
 import { readMessage } from '../errors.js';
 import type { FailedWork } from '../runs/mail/failures.js';
 import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
-import { loadInvocationConfig } from './session.js';
+import { loadInvocationConfigs } from './session.js';
 
 /** Mails a failure without the outbox, which needs an open database; reports a mail that cannot be sent. */
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
-    const config = loadInvocationConfig(invocation);
-    const { mail, timezone } = config.settings;
-    if (!mail) return;
+    const { organisation } = invocation.options;
+    const configs = loadInvocationConfigs(invocation);
+    // Where a command of several fails because it names none, each of them has not run.
+    const concerned = organisation === undefined ? configs : [chooseConfig(configs, organisation)];
     const { allowLastWords } = await import('../runs/mail/deliver.js');
     const { buildFailureMails, sendDirectly } = await import('../runs/mail/failures.js');
-    const mails = buildFailureMails(failed, { mail, timezone }, new Date());
-    const [said] = await sendDirectly(config, mails, allowLastWords(invocation.signal));
+    const sending = concerned.map((config) => {
+      const { mail } = config.settings;
+      const mails = mail ? buildFailureMails(failed, { ...config.settings, mail }, new Date()) : [];
+      return sendDirectly(config, mails, allowLastWords(invocation.signal));
+    });
+    const [said] = (await Promise.all(sending)).flat();
     if (said !== undefined) throw new Error(said);
   } catch (error) {
     const message = `the failure of ${failed.task} could not be mailed: ${readMessage(error)}`;

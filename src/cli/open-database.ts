@@ -27,8 +27,8 @@ export function locateDatabase(config: Pick<Config, 'secret' | 'settings'>): Dat
 }
 
 /** The folder where events wait until the embedded database is open. */
-export const toEventsFolder = ({ settings }: Pick<Config, 'settings'>): string =>
-  join(settings.database.folder, 'events');
+export const toEventsFolder = ({ settings: { database, organisation } }: Pick<Config, 'settings'>): string =>
+  join(database.folder, organisation === 'default' ? 'events' : `events-${organisation}`);
 
 /** Whether opening would create an embedded database; one whose creation was interrupted counts as missing. */
 export const isMissing = ({ folder }: DatabaseLocation): boolean =>

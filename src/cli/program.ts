@@ -18,9 +18,9 @@ const commands: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     status: ['export the state of each customer', () => import('./commands/status.js')],
   },
   'More:': {
-    import: ['read a roster and store its customers, without searching', () => import('./commands/import.js')],
+    import: ['read a roster and store its customers, no searches', () => import('./commands/import.js')],
     screen: ['screen the customers of an imported roster', () => import('./commands/screen.js')],
-    sweep: ['read all dossiers of the service and report what changed', () => import('./commands/sweep.js')],
+    sweep: ['read all dossiers of the service, report what changed', () => import('./commands/sweep.js')],
     reconcile: ['compare rosters and dossiers, invite, receive events', () => import('./commands/reconcile.js')],
     coverage: ['count customers screened, never screened and overdue', () => import('./commands/coverage.js')],
     'check <name>': ['search for one name, and store the answer as evidence', () => import('./commands/check.js')],
@@ -73,6 +73,7 @@ function createBareProgram(output: HelpOutput, add: (program: Command, usage: st
     .version(version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--config <file>', 'configuration file (default: ./nightscreen.config.yaml when there is one)')
+    .option('--organisation <name>', 'one of several configured organisations')
     .option('--json', 'print one JSON document on standard output')
     .option('--quiet', 'print no progress and no notices, only errors and results')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(logLevels))

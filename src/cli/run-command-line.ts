@@ -4,13 +4,13 @@ import { type Environment, readSecret, secretNames } from '../config/environment
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
 import type { logLevels } from '../vocabulary.js';
-import { describeError, formatError, isReported, toErrorDetails } from './describe-error.js';
+import { describeError, formatError, isReported, toErrorDetails, toErrorDocument } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
 import { mailDirectly } from './notify.js';
 import { endingSignals, leaveSignals } from './process.js';
 import { createProgram } from './program.js';
-import { loadInvocationConfig } from './session.js';
+import { loadInvocationConfigs } from './session.js';
 import type { Terminal } from './terminal.js';
 import { showTimes } from './text.js';
 
@@ -97,7 +97,8 @@ export async function runCommandLine({
 
   function findLevel(): (typeof logLevels)[number] {
     try {
-      return loadInvocationConfig({ options: program.opts(), environment, folder }).settings.log.level;
+      const [config] = loadInvocationConfigs({ options: program.opts(), environment, folder });
+      return config?.settings.log.level ?? 'info';
     } catch {
       const { logLevel, quiet } = program.opts<Invocation['options']>();
       return logLevel === 'debug' ? 'debug' : quiet ? 'error' : 'info';
@@ -109,14 +110,6 @@ const nameCommand = (called: Command): string =>
   called.parent?.parent ? `${nameCommand(called.parent)} ${called.name()}` : called.name();
 
 const toLine = (document: Outcome['document'] | Record<string, unknown>): string => `${JSON.stringify(document)}\n`;
-
-/** The error as the document that `--json` prints; unknown parts are left out. */
-const toErrorDocument = (description: ReturnType<typeof describeError>) => ({
-  schema: 'nightscreen/error/1',
-  code: description.code,
-  message: description.message,
-  ...toErrorDetails(description),
-});
 
 /** The readable secrets of the environment: error messages must not show them, even when the configuration is wrong. */
 function listEnvironmentSecrets(environment: Environment): string[] {

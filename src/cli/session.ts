@@ -5,7 +5,7 @@ import { toKeyMode } from '../client/credentials.js';
 import type { AttemptObserver } from '../client/operation.js';
 import { systemClock } from '../clock.js';
 import { findUnknownVariables, keyVariable, type Override } from '../config/environment.js';
-import { type Config, loadConfig } from '../config/load-config.js';
+import { type Config, chooseConfig, loadConfigs } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
@@ -13,31 +13,78 @@ import { isLoopback } from '../loopback.js';
 import { toVisibleText } from '../reports/text.js';
 import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
-import type { Invocation, Notify } from './invocation.js';
+import { describeError, formatError, toErrorDocument } from './describe-error.js';
+import { combineExitCodes, toErrorExitCode } from './exit-code.js';
+import { type Invocation, type Notify, type Outcome, toOutcome, type Work } from './invocation.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
 import { clearLine, describeRunning, logEvents, showProgress } from './progress.js';
 
 /** An invocation that reads its configuration several times reports unknown variables once. */
 const hasReported = new WeakSet<Notify>();
 
-/** The configuration with the flags; throws ConfigError with every mistake. `notify` gets unknown variables. */
-export function loadInvocationConfig({
-  options,
-  environment,
-  folder,
-  notify,
-}: Pick<Invocation, 'options' | 'environment' | 'folder'> & Partial<Pick<Invocation, 'notify'>>): Config {
+/** The configuration of the named organisation, or of the only one; throws as `loadInvocationConfigs`, and when several are possible. */
+export const loadInvocationConfig = (invocation: ConfigSource): Config =>
+  chooseConfig(loadInvocationConfigs(invocation), invocation.options.organisation);
+
+/** What a configuration is made from; `notify` gets unknown variables, and `readSecrets` what texts must not show. */
+type ConfigSource = Pick<Invocation, 'options' | 'environment' | 'folder'> &
+  Partial<Pick<Invocation, 'notify' | 'readSecrets'>>;
+
+/** The configurations of all organisations, with the flags; throws ConfigError with every mistake. */
+export function loadInvocationConfigs(invocation: ConfigSource): readonly Config[] {
+  const { options, environment, folder, notify, readSecrets } = invocation;
   const flags: Override[] = [];
   if (options.logLevel) flags.push({ path: ['log', 'level'], value: options.logLevel, origin: 'flag --log-level' });
   else if (options.quiet) flags.push({ path: ['log', 'level'], value: 'error', origin: 'flag --quiet' });
-  const config = loadConfig({ environment, folder, file: options.config, flags });
-  const unknown = findUnknownVariables(environment, config.settings);
-  if (unknown.length === 0 || notify === undefined || hasReported.has(notify)) return config;
+  const configs = loadConfigs({ environment, folder, file: options.config, flags });
+  // The error messages of a command hide the secrets with fixed names only.
+  for (const { value } of configs.flatMap(({ secrets }) => secrets)) readSecrets?.add(value);
+  const named = configs.map(({ settings, apiKeyEnv }) => ({ settings, apiKeyEnv }));
+  const unknown = findUnknownVariables(environment, named);
+  if (unknown.length === 0 || notify === undefined || hasReported.has(notify)) return configs;
   hasReported.add(notify);
-  const named = unknown.map(({ name, meant }) => `${name}${meant === null ? '' : ` (did you mean ${meant}?)`}`);
-  const message = `unknown variables: ${named.join(', ')}; correct the name, or remove the variable`;
+  const words = unknown.map(({ name, meant }) => `${name}${meant === null ? '' : ` (did you mean ${meant}?)`}`);
+  const message = `unknown variables: ${words.join(', ')}; correct the name, or remove the variable`;
   notify({ level: 'warn', code: 'unknown_variable', message });
-  return config;
+  return configs;
+}
+
+/** The invocations for each organisation; the invocation itself where one is named, or only one is configured. */
+function listInvocations(invocation: Invocation): readonly Invocation[] {
+  if (invocation.options.organisation !== undefined) return [invocation];
+  const names = loadInvocationConfigs(invocation).map(({ settings }) => settings.organisation);
+  if (names.length === 1) return [invocation];
+  return names.map((organisation) => ({ ...invocation, options: { ...invocation.options, organisation } }));
+}
+
+/** Does the work for each organisation where none is named; several outcomes are one document, and texts below each other. */
+export async function runForEach(invocation: Invocation, work: Work): ReturnType<Work> {
+  const invocations = listInvocations(invocation);
+  const [only, second] = invocations;
+  if (only && !second) return work(only);
+  const outcomes = await Promise.all(
+    invocations.map(async (one) => {
+      const outcome = await work(one).catch((error: unknown) => toErrorOutcome(error));
+      return { organisation: one.options.organisation, outcome };
+    }),
+  );
+  invocation.signal.throwIfAborted();
+  const parts = outcomes.flatMap(({ organisation, outcome }) =>
+    outcome && 'document' in outcome ? [{ organisation, ...outcome }] : [],
+  );
+  return toOutcome(
+    'nightscreen/organisations/1',
+    { organisations: parts.map(({ organisation, exitCode, document }) => ({ organisation, exitCode, document })) },
+    parts.map(({ organisation, text }) => `${organisation}\n${text}`).join('\n'),
+    combineExitCodes(parts.map(({ exitCode }) => exitCode)),
+  );
+}
+
+/** The failure for one organisation, which must not hide the outcomes for the others. */
+function toErrorOutcome(error: unknown): Outcome {
+  const description = describeError(error);
+  const { schema, ...facts } = toErrorDocument(description);
+  return toOutcome(schema, facts, formatError(description), toErrorExitCode(error));
 }
 
 /** The logger: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */
@@ -202,11 +249,11 @@ const ownFields: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'msg', '
 const describeValue = (value: unknown): string =>
   typeof value === 'string' ? (/^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value)) : JSON.stringify(value);
 
-function describeError(error: unknown): string[] {
+function describeCauses(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
   const { code, message, stack, cause } = { code: '', message: '', stack: '', cause: null, ...error };
   const head = `  ${code === '' ? '' : `${code}: `}${message}`;
-  return [head, ...(stack === '' ? [] : stack.split('\n').slice(1)), ...describeError(cause)];
+  return [head, ...(stack === '' ? [] : stack.split('\n').slice(1)), ...describeCauses(cause)];
 }
 
 /** A JSON log line in words: time of day, level, message and facts; an error and its causes get lines of their own. */
@@ -218,5 +265,5 @@ export function formatLogLine(line: string): string {
     ownFields.has(name) ? [] : [`${name}=${describeValue(value)}`],
   );
   const head = [String(time).slice(11, 19), String(level).padEnd(5), String(msg), ...facts].join(' ');
-  return [head, ...describeError(err)].map((each) => `${toVisibleText(each)}\n`).join('');
+  return [head, ...describeCauses(err)].map((each) => `${toVisibleText(each)}\n`).join('');
 }

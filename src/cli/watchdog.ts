@@ -238,7 +238,11 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
   const at = systemClock.now();
   const since = known?.since ?? at;
   if (known?.told) return since;
-  const reported = await mail(config, { phase: 'begun', reason, openedAt: since, at, actions: begunActions }, listener);
+  const reported = await mailAlarm(
+    config,
+    { phase: 'begun', reason, openedAt: since, at, actions: begunActions },
+    listener,
+  );
   try {
     await mkdir(dirname(noteFile), { recursive: true, mode: 0o700 });
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
@@ -265,17 +269,21 @@ async function reportReachable(config: Config, listener: PingListener): Promise<
     at: systemClock.now(),
     actions: ['Check the coverage of the rosters: nightscreen coverage'],
   } as const;
-  if (known.told && !(await mail(config, alarm, listener))) return;
+  if (known.told && !(await mailAlarm(config, alarm, listener))) return;
   await rm(noteFile, { force: true });
 }
 
 /** True when at least one mail was accepted, or when there is no recipient. */
-async function mail(config: Config, facts: Omit<Alarm, 'title'>, { complain, signal }: PingListener): Promise<boolean> {
-  const { mail: settings, timezone } = config.settings;
-  if (!settings) return true;
+async function mailAlarm(
+  config: Config,
+  facts: Omit<Alarm, 'title'>,
+  { complain, signal }: PingListener,
+): Promise<boolean> {
+  const { mail } = config.settings;
+  if (!mail) return true;
   const alarm = { ...facts, title: 'watchdog: the database is unreachable' };
   const key = ['unreachable', alarm.phase, alarm.openedAt.toISOString()];
-  const mails = buildAlarmMails(alarm, key, [null], { mail: settings, timezone });
+  const mails = buildAlarmMails(alarm, key, [null], { ...config.settings, mail });
   const limit = limitSending(attemptLimitMs, signal);
   const lost = await sendDirectly(config, mails, limit.signal);
   limit.clear();

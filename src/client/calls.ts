@@ -177,6 +177,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     const observers = [settings.observer, options.observer].filter((observer) => observer !== undefined);
     // Within the turn: a call that waits is in no ledger yet. A failure of the ledger is no answer of the service, and ends the call.
     for (const observer of observers) if (observer.leaving) await observer.leaving(operation.name);
+    await turn.untilDue();
     // A pause, an outage or a stop request that came meanwhile holds the request back.
     const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
     const wantedMs = options.timeoutMs ?? settings.timeoutMs;

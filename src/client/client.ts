@@ -21,6 +21,7 @@ import type { Answer, AttemptObserver, CallOperation, CallOptions } from './oper
 import { createPace, emitSafely, type Pace, type PaceEvent } from './pace.js';
 import { createSessions, type Sessions } from './sessions.js';
 import { findBaseUrlProblem, serviceSettingsSchema, toProblems } from './settings.js';
+import type { SharedRate } from './shared-permits.js';
 import { createTransport } from './transport.js';
 
 /** An event of a client; it contains no customer data and no key. */
@@ -144,6 +145,8 @@ export interface Client {
    * returned function removes it. An error of a listener becomes a warning of the process.
    */
   listen(listener: (event: ClientEvent) => void): () => void;
+  /** From now on the rate is that of all processes of the account, as `Pace.share` says. */
+  shareRate(rate: SharedRate): void;
   /** Rejects new and waiting calls with NightscreenError `client_closed`, waits for those in flight, and closes the connections. */
   close(): Promise<void>;
 }
@@ -226,6 +229,7 @@ export const createClient = (
     },
     identify,
     listen: (listener) => listeners.add(listener),
+    shareRate: (rate) => pace.share(rate),
     close: async () => {
       closing.abort(new NightscreenError('client_closed', 'the client was closed'));
       await transport.close();

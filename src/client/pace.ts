@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, NightscreenError } from '../errors.js';
 import { serviceSettingsSchema, toProblems } from './settings.js';
-import { Tempo, WaitingLine } from './tempo.js';
+import type { SendTime, SharedRate } from './shared-permits.js';
+import { WaitingLine } from './signals.js';
+import { Tempo } from './tempo.js';
 
 /** What an attempt reports before its turn ends. */
 interface PaceVerdict {
@@ -27,7 +30,9 @@ interface Entrant {
 export interface Turn {
   /** Whether it is the probe of an outage; it must end soon, so that the next one can start. */
   readonly isProbe: boolean;
-  /** The request is about to leave this machine; false when a pause or an outage began meanwhile and it must not. */
+  /** Waits until the request may leave: what it needs is prepared shortly before. */
+  untilDue(): Promise<void>;
+  /** The request is about to leave this machine; false when it must not, because a pause or an outage began meanwhile or its time has passed. */
   mayLeave(): boolean;
   /** Reports the result before the turn ends; says whether the service now counts as out of reach. */
   assess(verdict: PaceVerdict): {
@@ -75,6 +80,8 @@ export type PaceEvent =
 export interface Pace {
   /** Runs `task` when it is this caller's turn; rejects with the signal's reason when aborted before it starts. */
   run<T>(entrant: Entrant, task: (turn: Turn) => Promise<T>): Promise<T>;
+  /** From now on the rate is shared with other processes, with their pauses and refusals. Concurrency and outages stay this process's own. */
+  share(rate: SharedRate): void;
   /** Stops its timers once all calls have ended. */
   close(): void;
 }
@@ -239,7 +246,7 @@ interface TurnParts {
 class PacedTurn implements Turn {
   readonly isProbe: boolean;
   readonly #parts: TurnParts;
-  #hasPlace = false;
+  #place: SendTime | null = null;
   #sentMs: number | null = null;
   #reachability: Reachability = 'unknown';
 
@@ -262,8 +269,7 @@ class PacedTurn implements Turn {
     try {
       // The caller passed the gate before the outage was known.
       if (!isProbe && gate.isOutage) return false;
-      await tempo.awaitPlace(signal);
-      this.#hasPlace = true;
+      this.#place = await tempo.awaitPlace(signal);
       mayCall = isProbe || !gate.isOutage;
       if (isProbe) gate.startProbe();
       return mayCall;
@@ -272,11 +278,17 @@ class PacedTurn implements Turn {
     }
   }
 
+  async untilDue(): Promise<void> {
+    const leftMs = (this.#place?.fromMs ?? 0) - performance.now();
+    if (leftMs > 0) await delay(Math.ceil(leftMs));
+  }
+
   mayLeave(): boolean {
     const { gate, tempo, clock } = this.#parts;
     // The connection took so long that a pause or an outage began.
     if (tempo.isPaused || (gate.isOutage && !this.isProbe)) return false;
-    this.#hasPlace = false;
+    if (this.#place === null || performance.now() > this.#place.untilMs) return false;
+    this.#place = null;
     this.#sentMs = clock.elapsedMs();
     tempo.noteSent();
     return true;
@@ -301,8 +313,8 @@ class PacedTurn implements Turn {
 
   end(): void {
     const { operation, gate, tempo, slots, emit } = this.#parts;
-    if (this.#hasPlace) tempo.giveBack();
-    this.#hasPlace = false;
+    if (this.#place !== null) tempo.giveBack();
+    this.#place = null;
     slots.free();
     const lastedMs = this.isProbe ? gate.endProbe(this.#reachability) : null;
     if (lastedMs !== null) emit({ kind: 'outage_ended', operation, lastedMs: Math.round(lastedMs) });
@@ -377,6 +389,9 @@ export const createPace = (settings: PaceSettings): Pace => {
       } finally {
         turn.end();
       }
+    },
+    share: (rate) => {
+      tempo.share(rate, (pauseMs) => emit({ kind: 'paused', operation: 'another process', pauseMs }));
     },
     close: () => {
       tempo.close();

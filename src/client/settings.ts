@@ -38,10 +38,16 @@ export const serviceSettingsSchema = z.strictObject({
         .describe(
           'limit of the attempts in any sliding second, retries included; a fraction above one is rounded down; above 1,000 a tenth of it is left unused',
         ),
-      concurrency: z.number().int().min(1).max(1_000).default(8).describe('attempts in flight at the same time'),
+      concurrency: z
+        .number()
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(8)
+        .describe('attempts of one process in flight at the same time'),
     })
     .prefault({})
-    .describe('how fast the service may be called; divide it between the processes of one account'),
+    .describe('how fast the service may be called; on Postgres by all processes of the account together'),
   timeoutSeconds: z
     .number()
     .positive()

@@ -79,3 +79,40 @@ export const createShareOne = <T>(): ((
     return orAborted(underWay, leaving);
   };
 };
+
+/** Callers that wait in the order of arrival; a signal removes its caller. */
+export class WaitingLine {
+  readonly #waiters = new Set<() => void>();
+
+  get length(): number {
+    return this.#waiters.size;
+  }
+
+  /** Resolves when `admitNext` reaches this caller; rejects with the reason of an aborted signal. */
+  wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const leave =
+        signal &&
+        onAbort(signal, () => {
+          this.#waiters.delete(admit);
+          reject(signal.reason);
+        });
+      const admit = (): void => {
+        this.#waiters.delete(admit);
+        leave?.();
+        resolve();
+      };
+      this.#waiters.add(admit);
+    });
+  }
+
+  /** Admits the first caller; false when none waits. */
+  admitNext(): boolean {
+    for (const admit of this.#waiters) {
+      admit();
+      return true;
+    }
+    return false;
+  }
+}

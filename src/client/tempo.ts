@@ -1,43 +1,7 @@
 import Bottleneck from 'bottleneck';
 import { type Clock, systemClock } from '../clock.js';
-import { onAbort } from './signals.js';
-
-/** Callers that wait in the order of arrival; a signal removes its caller. */
-export class WaitingLine {
-  readonly #waiters = new Set<() => void>();
-
-  get length(): number {
-    return this.#waiters.size;
-  }
-
-  /** Resolves when `admitNext` reaches this caller; rejects with the reason of an aborted signal. */
-  wait(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const leave =
-        signal &&
-        onAbort(signal, () => {
-          this.#waiters.delete(admit);
-          reject(signal.reason);
-        });
-      const admit = (): void => {
-        this.#waiters.delete(admit);
-        leave?.();
-        resolve();
-      };
-      this.#waiters.add(admit);
-    });
-  }
-
-  /** Admits the first caller; false when none waits. */
-  admitNext(): boolean {
-    for (const admit of this.#waiters) {
-      admit();
-      return true;
-    }
-    return false;
-  }
-}
+import { type SendTime, SharedPermits, type SharedRate } from './shared-permits.js';
+import { WaitingLine } from './signals.js';
 
 // So often permits are given out: Bottleneck manages about 430 jobs a second, so a job releases all that are due by then.
 const tickMs = 10;
@@ -60,8 +24,8 @@ const toMarginMs = (perSecond: number): number => (perSecond > maxPromised ? wid
 const coldFactor = 1.1;
 const coldMs = 1_000;
 
-/** Gives permits to start at an even pace, at the current rate `perSecond`. */
-class Permits {
+/** Gives permits to start at an even pace, at the current rate `perSecond`, to the callers of one process. */
+class OwnPermits {
   readonly #perSecond: () => number;
   readonly #line = new WaitingLine();
   #bottleneck = new Bottleneck({ minTime: tickMs });
@@ -75,10 +39,11 @@ class Permits {
   }
 
   /** Resolves with one permit; rejects with the reason of an aborted signal, and then no permit is lost. */
-  take(signal: AbortSignal | undefined): Promise<void> {
+  async take(signal: AbortSignal | undefined): Promise<SendTime> {
     const admitted = this.#line.wait(signal);
     if (this.#overdueTimer === undefined) this.#release(tickMs);
-    return admitted;
+    await admitted;
+    return { fromMs: performance.now(), untilMs: Number.POSITIVE_INFINITY };
   }
 
   /** Stops its timers. */
@@ -205,13 +170,16 @@ export const lowerRate = (rate: AdaptiveRate, sentMs: number, nowMs: number): Ad
     ? rate
     : { ceiling: rate.ceiling, refusal: { perSecond: computeRate(rate, nowMs), atMs: nowMs } };
 
+// A refusal that another process has reported counts when it is so much later than the own one.
+const adoptedAfterMs = 1_000;
 // How soon to look again while requests that still connect hold all places.
 const unsentLookMs = 20;
 
 /** Decides when the next request may leave: evenly spaced, never too many in a sliding second, not during a pause. */
 export class Tempo {
   readonly #clock: Clock;
-  readonly #permits: Permits;
+  #permits: OwnPermits | SharedPermits;
+  #shared: SharedRate | null = null;
   readonly #window: SendWindow;
   #rate: AdaptiveRate;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -219,7 +187,7 @@ export class Tempo {
   constructor(perSecond: number, clock: Clock) {
     this.#clock = clock;
     this.#rate = startAdaptiveRate(perSecond);
-    this.#permits = new Permits(() => this.perSecond);
+    this.#permits = new OwnPermits(() => this.perSecond);
     this.#window = new SendWindow(Math.max(1, Math.floor(perSecond)), 1_000 + toMarginMs(perSecond) - 1);
   }
 
@@ -229,20 +197,21 @@ export class Tempo {
   }
 
   /** Waits for a place for one request and takes it; rejects with the reason of an aborted signal. */
-  async awaitPlace(signal: AbortSignal | undefined): Promise<void> {
-    await this.#awaitPermit(signal);
+  async awaitPlace(signal: AbortSignal | undefined): Promise<SendTime> {
+    let place = await this.#awaitPermit(signal);
     for (;;) {
       // No await between check and take: two callers could take the same place.
       const waitMs = this.#window.waitMs(performance.now());
       if (this.isPaused) {
         // A permit from before a pause is void: otherwise all of them would be used at the end of the pause.
-        await this.#awaitPermit(signal);
+        place = await this.#awaitPermit(signal);
       } else if (waitMs > 0) {
         // The window is physical time, also with a clock of the caller's own.
         await systemClock.sleep(Number.isFinite(waitMs) ? Math.ceil(waitMs) : unsentLookMs, signal);
       } else {
         signal?.throwIfAborted();
-        return this.#window.take();
+        this.#window.take();
+        return place;
       }
     }
   }
@@ -254,6 +223,23 @@ export class Tempo {
 
   close(): void {
     this.#permits.close();
+  }
+
+  /** From now on other processes use the rate as well; `onPause` learns of a pause that one of them has seen. */
+  share(rate: SharedRate, onPause: (pauseMs: number) => void): void {
+    if (this.#shared !== null) return;
+    this.#shared = rate;
+    this.#permits = new SharedPermits(rate, {
+      perSecond: () => this.perSecond,
+      marginMs: toMarginMs,
+      adopt: ({ refusal, pauseMs }) => {
+        if (refusal !== null) this.#adoptRefusal(refusal);
+        if (pauseMs > 0 && !this.isPaused) {
+          this.#pause(pauseMs);
+          onPause(pauseMs);
+        }
+      },
+    });
   }
 
   /**
@@ -271,6 +257,11 @@ export class Tempo {
 
   /** No request leaves for `pauseMs` from now; a longer pause stays. */
   pauseFor(pauseMs: number): void {
+    this.#pause(pauseMs);
+    this.#report({ pauseMs });
+  }
+
+  #pause(pauseMs: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.elapsedMs() + pauseMs);
     this.#permits.restart();
   }
@@ -279,13 +270,31 @@ export class Tempo {
   slowDown(sentMs: number): boolean {
     const before = this.#rate;
     this.#rate = lowerRate(before, sentMs, this.#clock.elapsedMs());
-    return this.#rate !== before;
+    const { refusal } = this.#rate;
+    if (this.#rate === before || refusal === null) return false;
+    this.#report({ refusedPerSecond: refusal.perSecond });
+    return true;
   }
 
-  async #awaitPermit(signal: AbortSignal | undefined): Promise<void> {
+  /** Lowers the rate as the process has that was refused last. */
+  #adoptRefusal({ perSecond, agoMs }: { perSecond: number; agoMs: number }): void {
+    const atMs = this.#clock.elapsedMs() - agoMs;
+    const own = this.#rate.refusal;
+    // What comes back of an own refusal is up to a round trip younger.
+    if (own === null || atMs > own.atMs + adoptedAfterMs) {
+      this.#rate = { ceiling: this.#rate.ceiling, refusal: { perSecond, atMs } };
+    }
+  }
+
+  /** Informs the other processes. A lost report costs a refusal more: each of them is refused as well. */
+  #report(news: Parameters<SharedRate['report']>[0]): void {
+    this.#shared?.report(news).catch(() => undefined);
+  }
+
+  async #awaitPermit(signal: AbortSignal | undefined): Promise<SendTime> {
     while (this.isPaused) {
       await this.#clock.sleep(Math.ceil(this.#pausedUntilMs - this.#clock.elapsedMs()), signal);
     }
-    await this.#permits.take(signal);
+    return this.#permits.take(signal);
   }
 }

@@ -45,7 +45,7 @@ export const keyVariable = 'NIGHTSCREEN_API_KEY';
 /** The variable with the address of the monitor that the watchdog pings. */
 export const pingVariable = 'NIGHTSCREEN_PING_URL';
 
-/** Every variable with a fixed name; settings name further ones (`urlEnv`, `secretEnv`). */
+/** Every variable with a fixed name; settings name further ones (`urlEnv`, `secretEnv`, `apiKeyEnv`). */
 export const variables: readonly Variable[] = [
   secret(keyVariable, 'private key of the service', 'private_sandbox_...'),
   secret(
@@ -128,16 +128,17 @@ export interface Override {
   origin: string;
 }
 
-/** The variables that settings name for a secret (`urlEnv`, `secretEnv`), each once; the settings need not be valid. */
+/** The variables that settings name for a secret, each once; the settings need not be valid. */
 export const listNamedSecrets = (settings: unknown): string[] => [...new Set(listNames(settings, deepest))];
 
-// rosters, a roster, parties, one of them, postgres, urlEnv. YAML aliases can form a circle.
-const deepest = 6;
+// organisations, one of them, rosters, a roster, parties, one of them, postgres, urlEnv. YAML aliases can form a circle.
+const deepest = 8;
+const namesOfSecrets: ReadonlySet<string> = new Set(['urlEnv', 'secretEnv', 'apiKeyEnv']);
 
 function listNames(value: unknown, depth: number): string[] {
   if (typeof value !== 'object' || value === null || depth === 0) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    (key === 'urlEnv' || key === 'secretEnv') && typeof inner === 'string' ? [inner] : listNames(inner, depth - 1),
+    namesOfSecrets.has(key) && typeof inner === 'string' ? [inner] : listNames(inner, depth - 1),
   );
 }
 

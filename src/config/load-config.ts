@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, isAbsolute, resolve } from 'node:path';
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { findKeyProblem } from '../client/credentials.js';
-import { ConfigError, type ConfigProblem, readErrorCode, usageError } from '../errors.js';
-import { findOddFile } from '../files.js';
+import { ConfigError, type ConfigProblem, flagError } from '../errors.js';
 import { isSafeUrl } from '../loopback.js';
+import { findNearMiss } from '../near-miss.js';
 import type { RunMode } from '../vocabulary.js';
 import {
   type Environment,
@@ -20,8 +19,9 @@ import {
   startsWith,
   variables,
 } from './environment.js';
-import { findMistakes, listTexts, pathSettings } from './mistakes.js';
-import { configSchema, digestSettings } from './schema.js';
+import { findMistakes, listTexts, type Mistake, pathSettings } from './mistakes.js';
+import { configSchema, digestSettings, fileSchema, organisationGroups } from './schema.js';
+import { readSourceFile, type SourceFile } from './source-file.js';
 
 /** The sources of a configuration; `flags` are settings of the command line. */
 export interface ConfigSources {
@@ -33,20 +33,24 @@ export interface ConfigSources {
   flags?: readonly Override[];
 }
 
-/** The effective configuration and the origin of each part. */
+/** The effective configuration of one organisation, and the origin of each part. */
 export interface Config {
   settings: ReturnType<typeof configSchema.parse> & { organisation: string };
   /** The configuration file as it was named, or null when there is none. */
   file: string | null;
   settingsDigest: string;
   secrets: readonly Secret[];
+  /** The variable that holds the private key; code below asks for it by the usual name. */
+  apiKeyEnv: string;
+  /** Why the key of one of several organisations cannot be used; a single one is refused at once. */
+  keyProblems: readonly ConfigProblem[];
   /** A secret by variable name, `NAME_FILE` included; throws ConfigError when its file cannot be read. */
   secret: (name: string) => string | undefined;
   /** `default`, `file:line`, `env NAME` or the flag. */
   originOf: (path: SettingPath) => string;
 }
 
-/** One organisation exists without any configuration; there is no other so far. */
+/** One organisation exists without any configuration. */
 const onlyOrganisation = 'default';
 
 /** The configuration file without `--config` and NIGHTSCREEN_CONFIG. */
@@ -63,14 +67,18 @@ function openSourceFile(sources: ConfigSources): SourceFile | null {
 export const formatPath = (path: SettingPath): string =>
   path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${key}` : key), '');
 
-/** The mistakes of the file, or of the settings that it is a part of; of broken YAML only those before the break. */
-function findFileProblems(source: SourceFile, settings = source.value): ConfigProblem[] {
-  const found = findMistakes(settings).flatMap(({ path, isAboutKey, message }) => {
+/** The mistakes with their places in the file, which has each at `toPath`; of broken YAML only those before the break. */
+function locateMistakes(
+  source: SourceFile,
+  mistakes: readonly Mistake[],
+  toPath = (path: SettingPath): SettingPath => path,
+): ConfigProblem[] {
+  return mistakes.flatMap(({ path: found, isAboutKey, message }) => {
+    const path = toPath(found);
     const place = source.locate(path, isAboutKey);
     const isWhole = source.brokenFromLine === null || (place.isExact && place.line < source.brokenFromLine);
     return isWhole ? [{ where: place.where, path: formatPath(path), message }] : [];
   });
-  return [...source.problems, ...found];
 }
 
 /** The settings that the environment overrides; an empty variable counts as not set. */
@@ -85,49 +93,195 @@ const { database, reports } = configSchema.parse({});
 /** Relative to the configuration file, as the paths that it names; without one, to the folder of the command. */
 const defaultFolders = { database: { folder: database.folder }, reports: { dir: reports.dir } };
 
+/** An entry of `organisations` as it is written, at its place. */
+interface OwnSettings {
+  path: SettingPath;
+  name: string;
+  apiKeyEnv: string;
+  groups: Record<string, unknown>;
+}
+
+const isOwnGroup = (key: string): boolean => organisationGroups.includes(key);
+
+/** The groups of entries that are valid enough to be checked. */
+const listOwnSettings = (organisations: unknown): OwnSettings[] =>
+  (Array.isArray(organisations) ? organisations : []).flatMap((entry: unknown, index) => {
+    if (!isGroup(entry)) return [];
+    const { name, apiKeyEnv, ...others } = entry;
+    const groups = Object.fromEntries(Object.entries(others).filter(([key]) => isOwnGroup(key)));
+    const path = ['organisations', index];
+    return [{ path, name: String(name), apiKeyEnv: String(apiKeyEnv), groups }];
+  });
+
+/** The mistakes of `organisations` itself, and what stands beside it although only one organisation can have it. */
+function findOrganisationMistakes(file: Record<string, unknown>): Mistake[] {
+  const { organisations, rosters } = file;
+  // Their groups are checked with those of the top level below them.
+  const hide = (entry: unknown): unknown =>
+    isGroup(entry)
+      ? Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, isOwnGroup(key) ? null : value]))
+      : entry;
+  const heads = Array.isArray(organisations) ? organisations.map(hide) : organisations;
+  const message = 'each organisation has its own: move them into the entries of organisations';
+  return [
+    ...findMistakes({ organisations: heads }, fileSchema),
+    ...(rosters === undefined ? [] : [{ path: ['rosters'], isAboutKey: true, message }]),
+  ];
+}
+
+const reportFolders = [
+  ['reports', 'dir'],
+  ['reports', 'publishTo'],
+] as const;
+
+/** The folders of reports get a folder for each organisation, because runs of two can have the same name. */
+const separateFolders = (settings: unknown, name: string): unknown =>
+  reportFolders
+    .flatMap((pattern) => listTexts(settings, pattern))
+    .reduce((separate, { path, text }) => replaceAt(separate, path, join(text, name)), settings);
+
+/** How many keys of the path exist. */
+function countKnown(value: unknown, [key, ...rest]: SettingPath): number {
+  if (key === undefined || typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return 0;
+  return 1 + countKnown(Reflect.get(value, key), rest);
+}
+
 /**
- * Composes file, environment and flags (the later wins); throws one ConfigError with every mistake, each with its file, line and column, its
- * variable, or its flag.
+ * Composes file, environment and flags (the later wins) into the configuration of each organisation: the top level, overlaid with what its
+ * entry has. Throws one ConfigError with every mistake, each with its file, line and column, its variable, or its flag.
  */
-export function loadConfig(sources: ConfigSources): Config {
+export function loadConfigs(sources: ConfigSources): readonly Config[] {
   const source = openSourceFile(sources);
   const base = source ? dirname(source.file) : sources.folder;
-  const fromFile = resolvePaths(source ? merge(defaultFolders, source.value) : defaultFolders, base);
+  const file = isGroup(source?.value) ? source.value : {};
+  const { organisations, ...common } = file;
+  const fromFile = merge(defaultFolders, organisations === undefined ? (source?.value ?? {}) : common);
   const overrides: Override[] = [...listOverrides(sources.environment), ...(sources.flags ?? [])];
-  const value = resolvePaths(overrides.reduce<unknown>(applyOverride, fromFile), sources.folder);
-  const overrideAt = (path: SettingPath): Override | undefined =>
-    overrides.findLast((override) => startsWith(path, override.path));
-  const parsed = configSchema.safeParse(value);
-  const checked = checkSecrets(sources.environment, parsed.data?.service.mode);
-  const fromOverrides = findMistakes(value).flatMap(({ path, message }) => {
-    const override = overrideAt(path);
-    return override ? [{ where: override.origin, path: formatPath(path), message }] : [];
-  });
-  const fromSource = source ? findFileProblems(source) : [];
-  const addresses = [parsed.data?.service.baseUrl, ...(parsed.data?.webhooks ?? []).map(({ url }) => url)];
-  const unverified = findUnverifiedTls(sources.environment, value, addresses);
-  const problems = [...fromOverrides, ...checked.problems, ...unverified, ...fromSource];
-  if (problems.length > 0 || !parsed.success) {
+  const value = resolvePaths(overrides.reduce<unknown>(applyOverride, resolvePaths(fromFile, base)), sources.folder);
+  const parts: ConfigParts = { sources, source, base, common, overrides, value };
+  const owned = organisations === undefined ? [null] : listOwnSettings(organisations);
+  const ofFile =
+    source === null
+      ? []
+      : organisations === undefined
+        ? findMistakes(source.value, fileSchema)
+        : findOrganisationMistakes(file);
+  const composed = owned.map((own) => composeConfig(parts, own));
+  const configs = composed.flatMap(({ config }) => config ?? []);
+  const problems = [
+    ...composed.flatMap((each) => each.problems),
+    ...(source ? [...source.problems, ...locateMistakes(source, ofFile), ...findShared(source, configs)] : []),
+  ];
+  if (problems.length > 0 || configs.length < owned.length) {
     // The unread part behind a break of the YAML may name any variable.
-    const unknown = findUnknownVariables(sources.environment, value).filter(
+    const unknown = findUnknownVariables(sources.environment, [value, source?.value]).filter(
       ({ meant }) => meant !== null || (source?.brokenFromLine ?? null) === null,
     );
     throw new ConfigError(sortByPlace([...problems, ...unknown.map(toUnknownProblem)]));
   }
+  return configs;
+}
 
+/** The configuration of the named organisation, or of the only one; throws ConfigError. */
+export function chooseConfig(configs: readonly Config[], name?: string): Config {
+  const names = configs.map(({ settings }) => settings.organisation);
+  const chosen = name ?? (names.length === 1 ? names[0] : undefined);
+  const found = configs.find(({ settings }) => settings.organisation === chosen);
+  if (found) return found;
+  const listed = names.join(', ');
+  if (name === undefined) throw flagError('--organisation', `is missing, and several are configured: name ${listed}`);
+  const meant = findNearMiss(name, names);
+  const advice = meant === null ? `there are: ${listed}` : `did you mean ${meant}?`;
+  throw flagError('--organisation', `no organisation is named ${name}; ${advice}`);
+}
+
+export const loadConfig = (sources: ConfigSources): Config => chooseConfig(loadConfigs(sources));
+
+/** What the organisations of a file have in common; `value` is the top level with variables and flags. */
+interface ConfigParts {
+  sources: ConfigSources;
+  source: SourceFile | null;
+  base: string;
+  common: Record<string, unknown>;
+  overrides: readonly Override[];
+  value: unknown;
+}
+
+function composeConfig(
+  { sources, source, base, common, overrides, value: top }: ConfigParts,
+  own: OwnSettings | null,
+): { config: Config | null; problems: readonly ConfigProblem[] } {
+  const { environment } = sources;
+  const { name = onlyOrganisation, apiKeyEnv = keyVariable, groups = {} } = own ?? {};
+  const value = own === null ? top : merge(separateFolders(top, name), resolvePaths(groups, base));
+  const isOwn = (path: SettingPath): boolean => countKnown(groups, path) === path.length;
+  const overrideAt = (path: SettingPath): Override | undefined =>
+    isOwn(path) ? undefined : overrides.findLast((override) => startsWith(path, override.path));
+  const toPath = (path: SettingPath): SettingPath => {
+    const known = countKnown(groups, path);
+    return own !== null && known > 0 && known >= countKnown(common, path) ? [...own.path, ...path] : path;
+  };
+  const parsed = configSchema.safeParse(value);
+  const checked = checkSecrets(environment, parsed.data?.service.mode, apiKeyEnv);
+  const mistakes = findMistakes(value, fileSchema);
+  const fromOverrides = mistakes.flatMap(({ path, message }) => {
+    const override = overrideAt(path);
+    return override ? [{ where: override.origin, path: formatPath(path), message }] : [];
+  });
+  // The settings of a single organisation are those of the file, whose mistakes count also where a variable replaces them.
+  const fromEntry = own && source ? mistakes.filter(({ path }) => !overrideAt(path)) : [];
+  const addresses = [parsed.data?.service.baseUrl, ...(parsed.data?.webhooks ?? []).map(({ url }) => url)];
+  const problems = [
+    ...fromOverrides,
+    ...(own === null ? checked.keyProblems : []),
+    ...checked.problems,
+    ...findUnverifiedTls(environment, value, addresses),
+    ...(source ? locateMistakes(source, fromEntry, toPath) : []),
+  ];
+  if (!parsed.success) return { config: null, problems };
+  const hasUsableKey = checked.keyProblems.length === 0;
   return {
-    settings: { ...parsed.data, organisation: onlyOrganisation },
-    file: source ? source.file : null,
-    settingsDigest: digestSettings(parsed.data),
-    secrets: checked.secrets,
-    secret: (name) => readSecret(sources.environment, name)?.value,
-    originOf: (path) => {
-      const override = overrideAt(path);
-      if (override) return override.origin;
-      const place = source?.locate(path, true);
-      return place?.isExact ? place.where.replace(/:\d+$/, '') : 'default';
+    problems,
+    config: {
+      settings: { ...parsed.data, organisation: name },
+      file: source ? source.file : null,
+      settingsDigest: digestSettings(parsed.data),
+      secrets: checked.secrets,
+      apiKeyEnv,
+      keyProblems: checked.keyProblems,
+      secret: (asked) => {
+        if (asked !== keyVariable) return readSecret(environment, asked)?.value;
+        return hasUsableKey ? readSecret(environment, apiKeyEnv)?.value : undefined;
+      },
+      originOf: (path) => {
+        const override = overrideAt(path);
+        if (override) return override.origin;
+        const place = source?.locate(own && path[0] === 'organisation' ? [...own.path, 'name'] : toPath(path), true);
+        return place?.isExact ? place.where.replace(/:\d+$/, '') : 'default';
+      },
     },
   };
+}
+
+/** What two organisations must not share, because nothing in it says whose it is. */
+function findShared(source: SourceFile, configs: readonly Config[]): ConfigProblem[] {
+  const taken = new Map<string, string>();
+  return configs.flatMap(({ settings: { organisation, reports, webhooks } }, index) => {
+    const claims: readonly (readonly [SettingPath, string])[] = [
+      [['reports', 'dir'], resolve(reports.dir)],
+      ...(reports.publishTo === undefined ? [] : [[['reports', 'publishTo'], resolve(reports.publishTo)] as const]),
+      ...webhooks.map(({ url }, at) => [['webhooks', at, 'url'], url] as const),
+    ];
+    return claims.flatMap(([path, claimed]) => {
+      const owner = taken.get(claimed) ?? organisation;
+      taken.set(claimed, owner);
+      if (owner === organisation) return [];
+      const message = `${claimed} also belongs to organisation ${owner}, whose customers and runs can have the same names: name another`;
+      const inEntry: SettingPath = ['organisations', index, ...path];
+      const place = source.locate(path, false).isExact && !source.locate(inEntry, false).isExact ? path : inEntry;
+      return locateMistakes(source, [{ path: place, isAboutKey: false, message }]);
+    });
+  });
 }
 
 function toUnknownProblem({ name, meant }: { name: string; meant: string | null }): ConfigProblem {
@@ -179,26 +333,25 @@ function findUrlProblem(secret: Secret): string | undefined {
   return protocols.includes(new URL(secret.value).protocol) ? undefined : `must begin with ${expected}`;
 }
 
-/** Reads the secrets with fixed names; the messages of mistakes do not show values. */
-function checkSecrets(
-  environment: Environment,
-  mode: RunMode | undefined,
-): { secrets: Secret[]; problems: ConfigProblem[] } {
+/** Reads the secrets with fixed names, the key from the variable `apiKeyEnv`; the messages of mistakes do not show values. */
+function checkSecrets(environment: Environment, mode: RunMode | undefined, apiKeyEnv: string) {
   const secrets: Secret[] = [];
   const problems: ConfigProblem[] = [];
+  const keyProblems: ConfigProblem[] = [];
   for (const name of secretNames) {
+    const found = name === keyVariable ? keyProblems : problems;
     try {
-      const secret = readSecret(environment, name);
+      const secret = readSecret(environment, name === keyVariable ? apiKeyEnv : name);
       if (!secret) continue;
-      secrets.push(secret);
-      const message = findProblem(secret, mode);
-      if (message) problems.push({ where: `env ${secret.from}`, path: '', message });
+      secrets.push({ ...secret, name });
+      const message = findProblem({ ...secret, name }, mode);
+      if (message) found.push({ where: `env ${secret.from}`, path: '', message });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems);
+      found.push(...error.problems);
     }
   }
-  return { secrets, problems };
+  return { secrets, problems, keyProblems };
 }
 
 /**
@@ -209,7 +362,7 @@ export function overlaySettings(settings: Config['settings'], folder: string, fi
   const source = readSourceFile(resolve(folder, file), file);
   const { organisation, ...inForce } = settings;
   const merged = merge(inForce, source.value);
-  const problems = findFileProblems(source, merged);
+  const problems = [...source.problems, ...locateMistakes(source, findMistakes(merged))];
   const parsed = configSchema.safeParse(merged);
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
   return { ...parsed.data, organisation };
@@ -238,136 +391,6 @@ function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unk
 /** The settings with one of them replaced; missing groups on its path are created. */
 const applyOverride = (settings: unknown, override: Override): unknown =>
   replaceAt(settings, override.path, override.value);
-
-/** A configuration file, valid or not, with the line and column of each part. */
-interface SourceFile {
-  readonly file: string;
-  /** Plain data; `{}` for a file with comments only. */
-  readonly value: unknown;
-  readonly problems: readonly ConfigProblem[];
-  /** The line where the YAML breaks; null when it is valid. */
-  readonly brokenFromLine: number | null;
-  /** The place of the value, or with `isAboutKey` of its key; unless `isExact`, that of the nearest parent's key. */
-  locate(path: SettingPath, isAboutKey: boolean): { where: string; line: number; isExact: boolean };
-}
-
-function readText(file: string, shownAs: string): string {
-  const odd = findOddFile(file);
-  if (odd !== null) throw usageError(shownAs, `the configuration file ${odd}`);
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    const isMissing = readErrorCode(error) === 'ENOENT';
-    const message = isMissing ? 'the configuration file does not exist' : 'the configuration file cannot be read';
-    throw usageError(isMissing ? `file ${shownAs}` : shownAs, message, error);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw usageError(shownAs, 'the file is not UTF-8 text', error);
-  }
-}
-
-/** Far more than settings need. Node ends a process that compiles a regular expression where its stack is nearly used up. */
-const mostLevels = 100;
-const deepLine = /^[ ?-]{200}/;
-
-/** The first line that is nested too deeply to be read; null without one. */
-function findTooDeep(text: string): number | null {
-  let brackets = 0;
-  for (const [at, line] of text.split('\n').entries()) {
-    if (deepLine.test(line)) return at + 1;
-    for (const [mark] of line.matchAll(/[[\]{}]/g)) {
-      brackets = mark === '[' || mark === '{' ? brackets + 1 : Math.max(0, brackets - 1);
-      if (brackets > mostLevels) return at + 1;
-    }
-  }
-  return null;
-}
-
-function describeYamlFault(message: string): string {
-  if (message.startsWith('Excessive alias count'))
-    return 'its aliases (*name) repeat too much; write the values out instead';
-  if (message.startsWith('Converting circular structure'))
-    return 'an alias (*name) names a group around it, so it never ends; write the values out instead';
-  return `broken YAML: ${message}`;
-}
-
-/** Reads a YAML file; throws ConfigError when it is missing or not text, and collects other mistakes in `problems`. */
-function readSourceFile(file: string, shownAs: string = file): SourceFile {
-  const text = readText(file, shownAs);
-  const tooDeep = findTooDeep(text);
-  if (tooDeep !== null) {
-    const message = 'the settings are nested too deeply to be read; remove the surplus brackets or levels';
-    throw usageError(`${shownAs}:${tooDeep}`, message);
-  }
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const whereIs = (offset: number): { where: string; line: number } => {
-    const { line, col } = lines.linePos(offset);
-    return { where: `${shownAs}:${line}:${col}`, line };
-  };
-
-  const problems: ConfigProblem[] = document.errors.map((error) => ({
-    where: whereIs(error.pos[0]).where,
-    path: '',
-    message: error.code === 'DUPLICATE_KEY' ? 'this key occurs twice' : describeYamlFault(error.message),
-  }));
-  const breaks = document.errors.filter((error) => error.code !== 'DUPLICATE_KEY').map((error) => error.pos[0]);
-  const brokenFromLine = breaks.length > 0 ? whereIs(Math.min(...breaks)).line : null;
-  if (text.trim() === '') {
-    problems.push({ where: shownAs, path: '', message: 'the file is empty; its writing may have been interrupted' });
-  }
-
-  let value: unknown = {};
-  try {
-    const read: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-    // Fails for an alias that names a group around it.
-    JSON.stringify(read);
-    value = read;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : 'it cannot be read';
-    problems.push({ where: `${shownAs}:1:1`, path: '', message: describeYamlFault(reason) });
-  }
-
-  function walk(path: SettingPath): { key: number; value: number; isExact: boolean } {
-    let node: unknown = document.contents;
-    let found = { key: 0, value: document.contents?.range?.[0] ?? 0 };
-    for (const step of path) {
-      if (isAlias(node)) node = node.resolve(document);
-      if (isMap<Node, Node | null>(node)) {
-        const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step));
-        if (!pair) return { ...found, isExact: false };
-        const key = pair.key.range?.[0] ?? found.key;
-        found = {
-          key,
-          value: isScalar(pair.value) && pair.value.value !== null ? (pair.value.range?.[0] ?? key) : key,
-        };
-        node = pair.value;
-      } else if (isSeq<Node>(node) && typeof step === 'number') {
-        const item = node.items[step];
-        if (!item) return { ...found, isExact: false };
-        found = { key: item.range?.[0] ?? found.key, value: item.range?.[0] ?? found.value };
-        node = item;
-      } else {
-        return { ...found, isExact: false };
-      }
-    }
-    return { ...found, isExact: true };
-  }
-
-  return {
-    file,
-    value,
-    problems,
-    brokenFromLine,
-    locate: (path, isAboutKey) => {
-      const { key, value, isExact } = walk(path);
-      return { ...whereIs(isExact && !isAboutKey ? value : key), isExact };
-    },
-  };
-}
 
 /** Settings with relative paths resolved from the folder; `-` is standard input. */
 function resolvePaths(value: unknown, folder: string): unknown {

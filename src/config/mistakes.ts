@@ -7,18 +7,18 @@ import { keyVariable, pingVariable, type SettingPath, startsWith } from './envir
 import { configSchema } from './schema.js';
 
 /** A mistake in a setting; `isAboutKey`: its key is wrong, not its value. */
-interface Mistake {
+export interface Mistake {
   path: SettingPath;
   isAboutKey: boolean;
   message: string;
 }
 
-/** All mistakes in settings, which need not be valid. */
-export function findMistakes(settings: unknown): Mistake[] {
-  const issues = configSchema.safeParse(settings).error?.issues ?? [];
-  const secrets = findMisplacedSecrets(configSchema, settings);
+/** All mistakes in settings, which need not be valid; only a file may have `organisations`. */
+export function findMistakes(settings: unknown, schema: z.ZodType = configSchema): Mistake[] {
+  const issues = schema.safeParse(settings).error?.issues ?? [];
+  const secrets = findMisplacedSecrets(schema, settings);
   const isSaid = (mistake: Mistake): boolean => secrets.some((secret) => startsWith(secret.path, mistake.path));
-  const others = issues.flatMap((issue) => describeIssue(configSchema, settings, issue));
+  const others = issues.flatMap((issue) => describeIssue(schema, settings, issue));
   return [
     ...secrets,
     ...others.filter((mistake) => !isSaid(mistake)),
@@ -195,6 +195,7 @@ const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL
 
 /** How settings name the variable of a secret, by the start of their path. */
 const examples: readonly (readonly [string, string])[] = [
+  ['organisations', 'apiKeyEnv: NORTH_API_KEY'],
   ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
   ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
 ];

@@ -91,14 +91,60 @@ export const configSchema = z.strictObject({
     .describe('what is logged'),
 });
 
+/** What an organisation may have of its own; the database, the log and who may read metrics are those of the process. */
+const { database: _database, log: _log, metrics: _metrics, ...shapeOfOrganisation } = configSchema.shape;
+export const organisationGroups: readonly string[] = Object.keys(shapeOfOrganisation);
+
+const organisationSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must have lower-case letters, digits and dashes only, at most 63')
+    .describe(
+      'the name in logs, metrics, mails and the database, and of its folder below `reports.dir`; another name begins without history',
+    ),
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')
+    .describe('the variable with the private key of its account'),
+  // Checked where they are laid over the top level.
+  ...Object.fromEntries(organisationGroups.map((group) => [group, z.unknown().optional()])),
+});
+
+const organisationsSchema = z
+  .array(organisationSchema)
+  .min(1)
+  .superRefine((organisations, context) => {
+    for (const key of ['name', 'apiKeyEnv'] as const) {
+      const values = organisations.map((each) => each[key]);
+      for (const [index, value] of values.entries()) {
+        const first = values.indexOf(value);
+        const message = `organisations[${first}] has the same; each organisation needs its own`;
+        if (first < index) context.addIssue({ code: 'custom', path: [index, key], message });
+      }
+    }
+  });
+
+/** The configuration file; without `organisations` it is that of one, which is named `default`. */
+export const fileSchema = configSchema.extend({
+  organisations: organisationsSchema
+    .optional()
+    .describe('several organisations, each with its own account and any of the other groups; see below'),
+});
+
 /** The configuration file as a JSON Schema (draft 7) for editors; rules over several settings, or about the key, are checked only on loading. */
 export function toConfigJsonSchema(): Record<string, unknown> {
-  const { $schema, ...rest } = z.toJSONSchema(configSchema, {
+  const { $schema, ...rest } = z.toJSONSchema(fileSchema, {
     target: 'draft-7',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
       // zod leaves out the default of a transformed value; our defaults are valid inputs.
       if (zodSchema instanceof z.ZodDefault) jsonSchema.default ??= structuredClone(zodSchema.def.defaultValue);
+      if (zodSchema === organisationSchema) {
+        const groups = organisationGroups.map((group) => [group, { $ref: `#/properties/${group}` }]);
+        // Its required setting may stand at the top level.
+        const { $schema, required, ...mail } = z.toJSONSchema(mailSettingsSchema, { target: 'draft-7', io: 'input' });
+        jsonSchema.properties = { ...jsonSchema.properties, ...Object.fromEntries(groups), mail };
+      }
       // The largest safe integer is no limit of the configuration.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

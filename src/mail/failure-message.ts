@@ -1,5 +1,5 @@
 import { formatDay, formatMinute, keep, replaceInstants, toSentence, toVisibleText } from '../reports/text.js';
-import { type MailMessage, type MessageLines, toMessage } from './message.js';
+import { type MailMessage, type MessageLines, nameOrganisation, toMessage } from './message.js';
 import type { MailSettings } from './settings.js';
 
 /** A failure that no report covers. */
@@ -19,8 +19,8 @@ export interface Failure {
 
 const mostInSubject = 90;
 
-/** The sender, and the reviewers' time zone, in which a mail gives its times. */
-type MailFrame = Pick<MailSettings, 'from'> & { timezone: string };
+/** The sender, the reviewers' time zone, in which a mail gives its times, and the organisation whose customers are screened. */
+type MailFrame = Pick<MailSettings, 'from'> & { timezone: string; organisation: string };
 
 /** Reasons come from logs and errors, where instants are in ISO 8601. */
 const inZone = (text: string, timezone: string): string =>
@@ -31,7 +31,7 @@ export function buildFailureMessage(
   { task, roster, outcome, reason, at, actions }: Failure,
   key: readonly string[],
   recipient: string,
-  { from, timezone }: MailFrame,
+  { from, timezone, organisation }: MailFrame,
 ): MailMessage {
   const reasons = inZone(reason, timezone).split('\n').map(toVisibleText);
   const what = toVisibleText(`${task}${roster === null ? '' : ` of ${roster}`} ${outcome}`);
@@ -41,16 +41,24 @@ export function buildFailureMessage(
     sentences: reasons.map(toSentence),
     details: [],
     actions,
-    facts: [
+    facts: keep<MessageLines['facts'][number]>(
       ['Roster', roster ?? 'all'],
+      organisation !== 'default' && ['Organisation', organisation],
       ['When', formatMinute(at, timezone)],
       ['Times in', timezone],
-    ] as const,
+    ),
     closing: 'This message is sent once a day for the same reason. It contains no personal data.',
   };
-  const subject = `[RED] ${what}: ${shorten(first)} - ${formatDay(at, timezone)}`;
-  return toMessage(['failure', ...key], { from, to: recipient, subject, date: at }, lines);
+  const subject = `[RED] ${what}: ${shorten(first)} - ${formatPlace(at, { timezone, organisation })}`;
+  return toMessage(['failure', ...key, ...toKey(organisation)], { from, to: recipient, subject, date: at }, lines);
 }
+
+/** The day, and the organisation where there can be several, whose recipients can be the same. */
+const formatPlace = (at: Date, { timezone, organisation }: Omit<MailFrame, 'from'>): string =>
+  [...toKey(organisation), formatDay(at, timezone)].join(', ');
+
+const toKey = (organisation: string): readonly string[] =>
+  [nameOrganisation(organisation)].filter((name) => name !== '');
 
 const shorten = (text: string): string =>
   text.length <= mostInSubject ? text : `${text.slice(0, mostInSubject - 1)}…`;
@@ -68,8 +76,6 @@ export interface Alarm {
   actions: readonly string[];
   /** The host of the watchdog. */
   host?: string;
-  /** The organisation whose customers are screened. */
-  organisation?: string;
 }
 
 const closings: Readonly<Record<Alarm['phase'], string>> = {
@@ -81,10 +87,10 @@ const closings: Readonly<Record<Alarm['phase'], string>> = {
 
 /** The message to one recipient about an incident; `key` identifies the news. The same key and recipient have the same Message-ID. */
 export function buildAlarmMessage(
-  { phase, title, reason, openedAt, at, actions, host, organisation }: Alarm,
+  { phase, title, reason, openedAt, at, actions, host }: Alarm,
   key: readonly string[],
   recipient: string,
-  { from, timezone }: MailFrame,
+  { from, timezone, organisation }: MailFrame,
 ): MailMessage {
   const what = toVisibleText(inZone(title, timezone));
   const level = phase === 'over' ? 'RECOVERED' : 'ALARM';
@@ -98,11 +104,11 @@ export function buildAlarmMessage(
       ['Since', formatMinute(openedAt, timezone)],
       [phase === 'over' ? 'Over' : 'Checked', formatMinute(at, timezone)],
       ['Times in', timezone],
-      organisation !== undefined && ['Organisation', organisation],
+      ['Organisation', organisation],
       host !== undefined && ['Watchdog on', host],
     ),
     closing: closings[phase],
   };
-  const subject = `[${level}] ${what} - ${formatDay(at, timezone)}`;
-  return toMessage(['alarm', ...key], { from, to: recipient, subject, date: at }, lines);
+  const subject = `[${level}] ${what} - ${formatPlace(at, { timezone, organisation })}`;
+  return toMessage(['alarm', ...key, ...toKey(organisation)], { from, to: recipient, subject, date: at }, lines);
 }

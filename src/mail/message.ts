@@ -39,16 +39,21 @@ export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
 
 const mostRosterCharacters = 60;
 
-/** The subject: the state of the run (`COMPLETE`) and its result (`12 to review`) first, then key mode, roster and day. */
+/** The name of an organisation in a subject; nothing for that of a configuration without several. */
+export const nameOrganisation = (organisation: string): string =>
+  organisation === 'default' ? '' : toVisibleText(organisation);
+
+/** The subject: the state of the run (`COMPLETE`) and its result (`12 to review`) first, then key mode, organisation, roster and day. */
 export function formatSubject(
   state: string,
   counts: string,
-  { mode, roster, timezone }: Pick<Report['run'], 'mode' | 'roster' | 'timezone'>,
+  { mode, organisation, roster, timezone }: Pick<Report['run'], 'mode' | 'organisation' | 'roster' | 'timezone'>,
   day: Date,
 ): string {
   const name = toVisibleText(roster ?? '');
   const shown = name.length > mostRosterCharacters ? `${[...name].slice(0, mostRosterCharacters).join('')}…` : name;
-  const context = [mode === 'test' ? 'TEST key' : '', shown, formatDay(day, timezone)].filter((word) => word !== '');
+  const words = [mode === 'test' ? 'TEST key' : '', nameOrganisation(organisation), shown, formatDay(day, timezone)];
+  const context = words.filter((word) => word !== '');
   return `[${state}] ${toVisibleText(counts)} - ${context.join(', ')}`;
 }
 

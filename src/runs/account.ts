@@ -1,8 +1,10 @@
 import type { Client } from '../client/client.js';
 import { toKeyMode } from '../client/credentials.js';
+import { systemClock } from '../clock.js';
 import { ConfigError, type ConfigProblem, ConnectionError, NightscreenError, ResponseError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
 import type { Transaction } from '../store/database/database.js';
+import { openSharedRate } from '../store/night/account-pace.js';
 import { type Account, ensureAccount, hasAccountAt, type Organisation } from '../store/organisations.js';
 import { noteRunKey, setRunAccount } from '../store/runs.js';
 import type { RunMode } from '../vocabulary.js';
@@ -11,7 +13,8 @@ import { RunHalted, toAccountHalt, toSignalHalt } from './halt.js';
 import type { RunSession } from './session.js';
 
 /**
- * Asks whose key it is before the first billable call, and stores the account with its mode (interface: API keys). Throws ConfigError when
+ * Asks whose key it is before the first billable call, and stores the account with its mode (interface: API keys). From then on the client
+ * shares the account's rate with all processes on the same server. Throws ConfigError when
  * the mode is not the configured one, and RunHalted when the key is rejected or the service is out of reach (`outage`). Where nobody at the
  * address has ever answered like the service (`address`), waiting would be useless.
  */
@@ -31,7 +34,11 @@ export async function identifyAccount(
     }
     throw toHalt(error, signal);
   });
-  return ensureAccount(database, organisationId, { ...identity, baseUrl }, clock.now());
+  const account = await ensureAccount(database, organisationId, { ...identity, baseUrl }, clock.now());
+  // The embedded database has one process only. A clock of a test's own is not that of the server.
+  const isShared = database.dialect === 'postgres' && clock === systemClock;
+  if (isShared) client.shareRate(openSharedRate(database, account.accountId));
+  return account;
 }
 
 const isNobodyThere = (error: unknown): error is ConnectionError | ResponseError =>

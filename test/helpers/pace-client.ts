@@ -1,5 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { createClient } from '../../src/client/client.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
+import { openSharedRate } from '../../src/store/night/account-pace.js';
 
 /** What a client process is to do: `searches` of them as fast as its rate allows, or as many as fit into `seconds`. */
 export interface PaceClientOrder {
@@ -10,6 +12,8 @@ export interface PaceClientOrder {
   callers: number;
   searches?: number;
   seconds?: number;
+  /** The database whose processes share the rate of account 1; without it the process has the rate alone. */
+  databaseUrl?: string;
 }
 
 /** What came of it; `sentMs` are the instants at which a search's headers were written to a socket. */
@@ -27,6 +31,10 @@ process.on('message', async (order: PaceClientOrder) => {
   });
   const rate = { perSecond: order.perSecond, concurrency: order.concurrency };
   const client = createClient({ baseUrl: order.url, apiKey: 'private_sandbox_x', rate });
+  const { databaseUrl } = order;
+  const reconnect = { reconnectForMs: 90_000, emit: () => undefined };
+  const database = databaseUrl === undefined ? null : await openDatabase({ url: databaseUrl, reconnect }, 'tests');
+  if (database !== null) client.shareRate(openSharedRate(database, 1));
   const endMs = performance.now() + (order.seconds ?? Number.POSITIVE_INFINITY) * 1_000;
   let attempts = 0;
   let answered = 0;
@@ -47,6 +55,7 @@ process.on('message', async (order: PaceClientOrder) => {
     else failed += 1;
   }
   await client.close();
+  await database?.close();
   process.send?.({ answered, failed, attempts, sentMs } satisfies PaceClientReport);
 });
 process.on('disconnect', () => process.exit());

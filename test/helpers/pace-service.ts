@@ -6,6 +6,8 @@ export interface PaceServiceOrder {
   refusedShare?: number;
   /** Searches accepted in any sliding second; the others are answered with 429 and count for nothing. */
   hiddenLimit?: number | null;
+  /** The next search is answered with 503 and asks for a pause of this length. */
+  pauseOnceMs?: number;
 }
 
 /** What the service has seen since it was last asked. */
@@ -15,6 +17,7 @@ export interface PaceServiceReport {
 
 let refusedShare = 0;
 let hiddenLimit = Number.POSITIVE_INFINITY;
+let pauseOnceMs: number | null = null;
 let calls: PaceServiceReport['calls'] = [];
 let acceptedMs: number[] = [];
 let seed = 20_231;
@@ -40,10 +43,16 @@ const server = createServer((request, response) => {
     body += piece;
   });
   request.on('end', () => {
-    const answer = (status: number, value: object): void => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    const answer = (status: number, value: object, headers = {}): void => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
     };
     if (request.method === 'GET') return answer(200, { public_key: 'public_sandbox_x', is_test: true });
+    if (pauseOnceMs !== null) {
+      const seconds = pauseOnceMs / 1_000;
+      pauseOnceMs = null;
+      calls.push({ atMs, status: 503 });
+      return answer(503, { error: { type: codes[503] } }, { 'retry-after': String(seconds) });
+    }
     const status = assess(atMs);
     calls.push({ atMs, status });
     if (status !== 201) return answer(status, { error: { type: codes[status] } });
@@ -59,6 +68,7 @@ process.on('message', (order: PaceServiceOrder | 'report') => {
     return;
   }
   refusedShare = order.refusedShare ?? refusedShare;
+  pauseOnceMs = order.pauseOnceMs ?? null;
   if (order.hiddenLimit !== undefined) hiddenLimit = order.hiddenLimit ?? Number.POSITIVE_INFINITY;
 });
 process.on('disconnect', () => process.exit());

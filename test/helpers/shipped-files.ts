@@ -199,18 +199,21 @@ const isGroup = (node: SchemaNode): boolean => node.properties !== undefined && 
 function listRows(node: SchemaNode, path: string, isRequired: boolean): ReferenceRow[] {
   const inner = isGroup(node) ? node : node.items && isGroup(node.items) ? node.items : null;
   const prefix = inner === node ? path : `${path}[]`;
-  const ofInner = Object.entries(inner?.properties ?? {}).flatMap(([key, child]) =>
+  const children = Object.entries(inner?.properties ?? {});
+  // The others of an organisation are the groups of the top level.
+  const own = path === 'organisations' ? children.filter(([, child]) => child.description !== undefined) : children;
+  const ofInner = own.flatMap(([key, child]) =>
     listRows(child, `${prefix}.${key}`, inner?.required?.includes(key) ?? false),
   );
   const isDefaultNamed = node.default !== undefined && inner !== node;
   const otherwise = isRequired ? 'required' : inner === node ? '' : 'none';
-  const own = {
+  const row = {
     path,
     type: inner === node ? 'group' : describeType(node),
     initial: isDefaultNamed ? code(node.default) : otherwise,
     description: node.description,
   };
-  return [own, ...ofInner];
+  return [row, ...ofInner];
 }
 
 const topLevel = (): Record<string, SchemaNode> => {

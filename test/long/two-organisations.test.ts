@@ -1,18 +1,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { runCommandLine } from '../../src/cli/run-command-line.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { bundleProgram, makeCliSite, makeInvocation, type Program } from '../helpers/cli-process.js';
+import { makeCliSite, makeInvocation } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listenOnLoopback } from '../helpers/loopback.js';
 import { buildSandboxDossier, controls, listed } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
-const variable = 'TEST_ORGANISATION';
 const numbers = Array.from({ length: 30 }, (_, index) => index + 1);
 const said = ['--reason', 'it was confirmed'];
 
@@ -38,11 +38,14 @@ const toDossiers = (name: string, own: number) =>
 const toConfiguration = (name: string, workflow: string, hook: string): string => `timezone: UTC
 service: { mode: test, rate: { perSecond: 400, concurrency: 8 } }
 controls: [{ type: person, name: ${controls[0].name}, expect: match }]
-rosters:
-  - name: retail
-    csv: { path: retail.csv }
-    columns: { attributes: [email] }
-    dossiers: { invite: { workflow: ${workflow}, recipient: email, channel: { value: email }, locale: { value: da } } }
+organisations:
+  - name: ${name}
+    apiKeyEnv: NIGHTSCREEN_API_KEY
+    rosters:
+      - name: retail
+        csv: { path: retail.csv }
+        columns: { attributes: [email] }
+        dossiers: { invite: { workflow: ${workflow}, recipient: email, channel: { value: email }, locale: { value: da } } }
 budget: { pricePerEmail: 0.05 }
 mail: { transport: file, from: desk@${name}.example, to: [mlro@bank.example] }
 webhooks: [{ url: "${hook}" }]
@@ -57,7 +60,6 @@ const makeWorld = (name: string, own: number, isLost: boolean) => ({
   dossiers: toDossiers(name, own),
 });
 
-let program: Program;
 let north: Office;
 let south: Office;
 const hooks = createServer((socket) => {
@@ -65,23 +67,6 @@ const hooks = createServer((socket) => {
   socket.on('error', () => undefined);
   socket.end('HTTP/1.1 500 no\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
 });
-
-/** The command line for the organisation of a variable: the released one knows only its own. */
-async function bundleForAnyOrganisation(): Promise<Program> {
-  const program = await bundleProgram(new URL('../../src/cli/run-command-line.ts', import.meta.url));
-  const folder = dirname(program.path);
-  let replaced = 0;
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    const text = await readFile(path, 'utf8');
-    const other = text.replace('organisation:onlyOrganisation', `organisation:process.env.${variable}`);
-    if (other === text) continue;
-    await writeFile(path, other);
-    replaced += 1;
-  }
-  expect(replaced).toBe(1);
-  return program;
-}
 
 async function openOffice(name: string, own: number, database: string, hook: string): Promise<Office> {
   const sandbox = await startSandbox({ world: makeWorld(name, own, false) });
@@ -95,11 +80,9 @@ async function openOffice(name: string, own: number, database: string, hook: str
   const secret = `whsec_${Buffer.from(name.padEnd(32, '.')).toString('base64')}`;
   const environment = { ...site.environment, NIGHTSCREEN_WEBHOOK_SECRET: secret };
   const printed: string[] = [];
-  const commandLine: typeof import('../../src/cli/run-command-line.js') = await import(program.path);
   const run: Office['run'] = async (...words) => {
-    process.env[variable] = name;
     const { invocation, terminal } = makeInvocation(site.folder);
-    const exitCode = await commandLine.runCommandLine({
+    const exitCode = await runCommandLine({
       words,
       environment,
       folder: site.folder,
@@ -220,7 +203,6 @@ async function findOf(marker: string, office: Office): Promise<readonly string[]
 }
 
 beforeAll(async () => {
-  program = await bundleForAnyOrganisation();
   const { url = '' } = await databases.locate();
   const hook = `http://127.0.0.1:${await listenOnLoopback(hooks)}/hook`;
   north = await openOffice('borealis', 7, url, hook);
@@ -228,8 +210,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   hooks.close();
-  await program.remove();
-  delete process.env[variable];
   await north.sandbox.close();
   await south.sandbox.close();
 });

@@ -100,6 +100,7 @@ const findProgram = (command: Command): Command => (command.parent === null ? co
 
 export const command = defineCommand({
   usage: 'config',
+  isForEach: true,
   description:
     'print every setting with its origin, for secrets only whether they are set; with --all also who accepted which settings, and why',
   options: { all: shared.all },
@@ -159,11 +160,11 @@ function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; val
 }
 
 /** Whether a secret is set. A key has a `fingerprint`; that of a URL would reveal a short password to guessing. */
-function describeSecret(environment: Environment, name: string) {
+function describeSecret(environment: Environment, name: string, apiKeyEnv: string) {
   try {
     const secret = readSecret(environment, name);
     if (secret === undefined) return { name, state: 'not set', fingerprint: null, from: null };
-    const fingerprint = name === keyVariable ? toKeyFingerprint(secret.value) : null;
+    const fingerprint = name === apiKeyEnv ? toKeyFingerprint(secret.value) : null;
     return { name, state: 'set', fingerprint, from: secret.from };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -180,8 +181,10 @@ export function describeConfig(config: Config, environment: Environment) {
     origin: config.originOf(path),
     value: typeof value === 'string' ? redact(value) : value,
   }));
-  const names = new Set([...secretNames, ...listNamedSecrets(config.settings)]);
-  return { settings, secrets: [...names].map((name) => describeSecret(environment, name)) };
+  const { apiKeyEnv } = config;
+  const fixed = secretNames.map((name) => (name === keyVariable ? apiKeyEnv : name));
+  const names = new Set([...fixed, ...listNamedSecrets(config.settings)]);
+  return { settings, secrets: [...names].map((name) => describeSecret(environment, name, apiKeyEnv)) };
 }
 
 const limits = [

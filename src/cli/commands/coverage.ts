@@ -93,6 +93,7 @@ const describeUnreadable = (roster: string, { reason, count, accepted }: Coverag
 
 export const command = defineDatabaseCommand({
   usage: 'coverage',
+  isForEach: true,
   description:
     'count customers that are screened, never screened or overdue, and with --limit list the worst; exit code 3 unless all are covered',
   options: { roster: shared.roster, limit: limitTo(1_000_000) },

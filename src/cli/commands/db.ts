@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { systemClock } from '../../clock.js';
+import { chooseConfig } from '../../config/load-config.js';
 import { SchemaError, StoreError } from '../../errors.js';
 import { writeWhole } from '../../files.js';
 import { countNoun, formatCount, formatSize } from '../../reports/text.js';
@@ -18,10 +19,12 @@ import {
   readMigrations,
   readSchemaUsers,
 } from '../../store/database/migrate.js';
+import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { defineCommand, flag } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
 import {
+  findMode,
   isMissing,
   locateDatabase,
   requireDatabase,
@@ -30,7 +33,7 @@ import {
   withDatabase,
 } from '../open-database.js';
 import { version } from '../process.js';
-import { loadInvocationConfig } from '../session.js';
+import { loadInvocationConfigs } from '../session.js';
 import { formatTable } from '../text.js';
 
 const migration = defineCommand({
@@ -48,7 +51,7 @@ const backup = defineCommand({
   description: 'write the whole database into one file, as of one moment, also during a run',
   examples: ['db backup nightscreen.backup', 'db backup "/srv/backup/$(date +%F).backup"'],
   run: async ({ argument: file, invocation, signal }) => {
-    const location = locateDatabase(loadInvocationConfig(invocation));
+    const location = locateSharedDatabase(invocation);
     const path = resolve(invocation.folder, file);
     requireDatabase(location);
     const request = { version, now: systemClock.now(), signal };
@@ -66,11 +69,11 @@ const restore = defineCommand({
   description: 'restore a backup of either kind of database into an empty database',
   examples: ['db restore nightscreen.backup', 'db restore nightscreen.backup --json'],
   run: async ({ argument: file, invocation, signal }) => {
-    const config = loadInvocationConfig(invocation);
-    const location = locateDatabase(config);
+    const location = locateSharedDatabase(invocation);
     const path = resolve(invocation.folder, file);
     // Folders of runs that are newer than the backup name the lost runs. Where nobody has written a report, there is no folder.
-    const reportFolders = await readdir(config.settings.reports.dir).catch(() => []);
+    const folders = loadInvocationConfigs(invocation).map(({ settings }) => settings.reports.dir);
+    const reportFolders = (await Promise.all(folders.map((each) => readdir(each).catch(() => [])))).flat();
     // Before a database is created.
     const checked = await checkBackup(path, signal);
     return withDatabase(location, 'db restore', toFolderWaitPolicy(invocation, true), async (database) => {
@@ -87,8 +90,14 @@ export const command = defineCommand({
   commands: [migration, backup, restore],
 });
 
+/** All organisations have one database; the commands on it concern all. */
+function locateSharedDatabase(invocation: Invocation): DatabaseLocation {
+  const configs = loadInvocationConfigs(invocation);
+  return locateDatabase(configs.find((config) => findMode(config) === 'live') ?? chooseConfig(configs.slice(0, 1)));
+}
+
 async function applyPending(invocation: Invocation): Promise<Outcome> {
-  const location = locateDatabase(loadInvocationConfig(invocation));
+  const location = locateSharedDatabase(invocation);
   return withDatabase(location, 'db migrate', toFolderWaitPolicy(invocation, false), async (database) => {
     const names = await migrate(database);
     return toOutcome(
@@ -101,7 +110,7 @@ async function applyPending(invocation: Invocation): Promise<Outcome> {
 
 /** Shows what `db migrate` would do. A database that this version cannot use is a result here, not an error. */
 async function checkSchema(invocation: Invocation): Promise<Outcome> {
-  const location = locateDatabase(loadInvocationConfig(invocation));
+  const location = locateSharedDatabase(invocation);
   const present = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome =>
     toOutcome('nightscreen/migration-check/1', { state, pending }, text, exitCode);
   try {

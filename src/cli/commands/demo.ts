@@ -79,6 +79,8 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
     settings: { ...settings, organisation: 'default' },
     file: null,
     settingsDigest: digestSettings(settings),
+    apiKeyEnv: keyVariable,
+    keyProblems: [],
     secrets: [{ name: keyVariable, value: apiKey, from: keyVariable }],
     secret: (name) => (name === keyVariable ? apiKey : undefined),
     originOf: () => 'demo',

@@ -8,6 +8,7 @@ import { formatTable } from '../text.js';
 
 export const command = defineCommand({
   usage: 'doctor',
+  isForEach: true,
   description: 'check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules',
   options: { deep: flag('also compare all stored evidence with its digests, which reads the whole database') },
   examples: ['doctor', 'doctor --deep'],

@@ -29,6 +29,7 @@ const drop = definePreparedCommand({
 
 export const command = defineDatabaseCommand({
   usage: 'outbox',
+  isForEach: true,
   description: 'list queued, refused and given-up mail and messages to webhooks; with --all also sent and dropped ones',
   options: { all: shared.all },
   examples: ['outbox', 'outbox retry 12'],

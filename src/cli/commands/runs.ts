@@ -116,6 +116,7 @@ const accept = definePreparedCommand({
 
 export const command = defineDatabaseCommand({
   usage: 'runs',
+  isForEach: true,
   description: 'list the latest runs, newest first; show, resume or accept one',
   options: { limit: withDefault(limitTo(10_000), defaultLimit) },
   examples: ['runs', 'runs --limit 100 --json'],

@@ -26,6 +26,7 @@ import { loadInvocationConfig, openLogger, withAppContext } from '../session.js'
 
 const show = definePreparedCommand({
   usage: 'show',
+  isForEach: true,
   description: 'the next start of each job, and the results of its last starts',
   examples: ['schedule show', 'schedule show --json'],
   prepare: ({ config }) => planSchedule(config),

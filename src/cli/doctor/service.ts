@@ -13,9 +13,13 @@ import { findMode } from '../open-database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 function checkKey(config: Config): Finding {
+  const { apiKeyEnv, keyProblems } = config;
+  const [problem] = keyProblems;
+  if (problem)
+    return wrong('key', `${problem.where} ${problem.message}`, 'correct it: only this organisation needs it');
   const key = config.secret(keyVariable);
   if (key === undefined) {
-    return wrong('key', `${keyVariable} is not set`, `set it, or ${keyVariable}_FILE, to the private key`);
+    return wrong('key', `${apiKeyEnv} is not set`, `set it, or ${apiKeyEnv}_FILE, to the private key`);
   }
   const mode = toKeyMode(key);
   const print = `fingerprint ${toKeyFingerprint(key)}`;
@@ -72,7 +76,7 @@ async function checkConnection(config: Config): Promise<Finding[]> {
     const isUrlMissing = service.baseUrl === undefined;
     const [problem] = findMissingService(config);
     const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not checked, because there is no key';
-    const missing = wrong('service', message, `set NIGHTSCREEN_BASE_URL and ${keyVariable}`);
+    const missing = wrong('service', message, `set NIGHTSCREEN_BASE_URL and ${config.apiKeyEnv}`);
     return [key, missing];
   }
   const { createClient } = await import('../../client/client.js');

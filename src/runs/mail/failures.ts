@@ -33,10 +33,11 @@ export interface FailedWork {
 const refusals = [ConfigError, RosterError, RunLockedError, ApiError, RunHalted, NotStartedError];
 const lookUp = 'See the runs and their states: nightscreen runs';
 
-/** Whom a failure is mailed to, and the time zone of its times. */
+/** Whom a failure is mailed to, the time zone of its times, and the organisation that it is about. */
 interface FailureSettings {
   mail: MailSettings;
   timezone: string;
+  organisation: string;
 }
 
 /** The failure in words; of an unexpected error only its kind, because its text could contain anything. */
@@ -88,9 +89,9 @@ export function buildFailureMails(work: FailedWork, settings: FailureSettings, a
  */
 export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
   const { database, settings, clock } = app;
-  const { mail, timezone } = settings;
+  const { mail } = settings;
   if (!mail || isDoneElsewhere(work)) return;
-  const mails = buildFailureMails(work, { mail, timezone }, clock.now());
+  const mails = buildFailureMails(work, { ...settings, mail }, clock.now());
   try {
     const { organisationId } = await openOrganisation(app);
     await database.transaction((transaction) => queueMails(app, transaction, { organisationId, runId: null }, mails));
@@ -133,23 +134,23 @@ export async function queueBrokenRun(
   transaction: Queryable,
   { outcome, reasons }: Pick<Failure, 'outcome'> & { reasons: readonly string[] },
 ): Promise<void> {
-  const {
-    settings: { mail, timezone },
-    clock,
-  } = app;
+  const { settings, clock } = app;
+  const { mail } = settings;
   if (!mail) return;
   const actions = [`See what happened: nightscreen runs show ${runId}`];
   const failure = { task: run.kind, roster, outcome, reason: reasons.join('\n'), at: clock.now(), actions };
-  await queueMails(app, transaction, run, buildMails(failure, { mail, timezone }, runId));
+  await queueMails(app, transaction, run, buildMails(failure, { ...settings, mail }, runId));
 }
 
-function buildMails(failure: Failure, { mail, timezone }: FailureSettings, incident = ''): readonly MailMessage[] {
+function buildMails(failure: Failure, settings: FailureSettings, incident = ''): readonly MailMessage[] {
   const { task, roster, outcome, reason, at } = failure;
   // A figure, such as the age of a heartbeat, makes no new incident.
   const why = reason.replace(/\d+/g, '#');
   const key = [task, roster ?? '', outcome, incident, at.toISOString().slice(0, 10), why];
+  const { mail, timezone, organisation } = settings;
   const recipients = listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] });
-  return recipients.map(({ address }) => buildFailureMessage(failure, key, address, { from: mail.from, timezone }));
+  const frame = { from: mail.from, timezone, organisation };
+  return recipients.map(({ address }) => buildFailureMessage(failure, key, address, frame));
 }
 
 /** The mails of an alarm about these rosters (null: all), one for each recipient; those of the same key have the same Message-ID. */
@@ -157,13 +158,14 @@ export function buildAlarmMails(
   alarm: Alarm,
   key: readonly string[],
   rosters: readonly (string | null)[],
-  { mail, timezone }: FailureSettings,
+  { mail, timezone, organisation }: FailureSettings,
 ): readonly MailMessage[] {
   const recipients = rosters.flatMap((roster) =>
     listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] }),
   );
   const addresses = new Set(recipients.map(({ address }) => address));
-  return [...addresses].map((address) => buildAlarmMessage(alarm, key, address, { from: mail.from, timezone }));
+  const frame = { from: mail.from, timezone, organisation };
+  return [...addresses].map((address) => buildAlarmMessage(alarm, key, address, frame));
 }
 
 /** Queues mails about failures; each is queued once for its prefix and Message-ID. */

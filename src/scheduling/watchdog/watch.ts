@@ -323,7 +323,7 @@ async function queueAlarm(
   organisationId: number,
   { incidents, phase, actions }: Pick<Alarm, 'phase' | 'actions'> & { incidents: readonly Incident[] },
 ): Promise<void> {
-  const { mail, organisation, timezone } = app.settings;
+  const { mail } = app.settings;
   const [first] = incidents;
   if (!mail || !first) return;
   const { incidentId, timesReported, openedAt } = first;
@@ -336,9 +336,8 @@ async function queueAlarm(
     at: app.clock.now(),
     actions,
     host: hostname(),
-    organisation,
   };
   const rosters = incidents.map(({ roster }) => roster);
-  const mails = buildAlarmMails(alarm, key, rosters, { mail, timezone });
+  const mails = buildAlarmMails(alarm, key, rosters, { ...app.settings, mail });
   await queueMails(app, transaction, { organisationId, runId: null }, mails, 'alarm');
 }

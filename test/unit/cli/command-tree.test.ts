@@ -132,7 +132,7 @@ describe('completion', () => {
       ['nightscreen', '--config', 'review', 'config', ''],
       ['accept', 'completion', 'replay'],
     ],
-    [['nightscreen', 'review', 'export', '--o'], ['--out']],
+    [['nightscreen', 'review', 'export', '--ou'], ['--out']],
     [['nightscreen', 'runs', '--js'], ['--json']],
     [
       ['nightscreen', 'check', '--type', ''],

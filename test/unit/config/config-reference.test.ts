@@ -31,9 +31,9 @@ describe('the reference of the configuration', () => {
     expect(listBlocks(document).toSorted()).toEqual(['variables', ...listGroups()].toSorted());
   });
 
-  test('there are at most 133 settings: values by their path, each list of groups counted once, groups not', () => {
+  test('there are at most 135 settings: values by their path, each list of groups counted once, groups not', () => {
     const isValue = ({ type }: { type: string }): boolean => type !== 'group' && type !== 'list of groups';
-    expect(listSettings().filter(isValue).length).toBeLessThanOrEqual(133);
+    expect(listSettings().filter(isValue).length).toBeLessThanOrEqual(135);
   });
 
   test('every setting says what it means', () => {
@@ -67,12 +67,21 @@ describe('the reference of the configuration', () => {
 });
 
 describe('the JSON Schema for editors', () => {
-  const schema = z.fromJSONSchema(JSON.parse(renderConfigSchema()));
+  // The library finds no reference to a property, as editors do.
+  const written = JSON.parse(renderConfigSchema().replaceAll('#/properties/', '#/definitions/'));
+  const schema = z.fromJSONSchema({ ...written, definitions: written.properties });
 
   test('takes the example file, which names it on its first line', () => {
     const example = read('nightscreen.config.example.yaml');
     expect(example.split('\n')[0]).toBe('# yaml-language-server: $schema=docs/schemas/config.schema.json');
     expect(schema.safeParse(parse(example)).error).toBeUndefined();
+  });
+
+  test('an entry of organisations takes the groups of the top level, mail also without its sender', () => {
+    const entry = { name: 'north', apiKeyEnv: 'NORTH_API_KEY', mail: { to: ['a@bank.example'] } };
+    expect(schema.safeParse({ organisations: [entry] }).error).toBeUndefined();
+    expect(schema.safeParse({ organisations: [{ ...entry, service: { mood: 1 } }] }).success).toBe(false);
+    expect(schema.safeParse({ organisations: [{ ...entry, database: {} }] }).success).toBe(false);
   });
 
   test('refuses an unknown key and a wrong type, and takes the number of a column', () => {

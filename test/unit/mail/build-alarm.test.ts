@@ -9,7 +9,7 @@ const alarm: Alarm = {
   at: new Date('2026-11-22T07:30:00Z'),
   actions: ['See the coverage of the rosters: nightscreen coverage'],
 };
-const settings = { from: 'night@bank.example', timezone: 'UTC' };
+const settings = { from: 'night@bank.example', timezone: 'UTC', organisation: 'default' };
 const build = (changes: Partial<Alarm>, key = ['7', changes.phase ?? 'begun'], to = 'ops@bank.example') =>
   buildAlarmMessage({ ...alarm, ...changes }, key, to, settings);
 
@@ -34,6 +34,13 @@ it('begun and over are two mails, one for each recipient, and the same is told o
   expect(over.messageId).not.toBe(begun.messageId);
   expect(build({ phase: 'over', at: new Date('2026-11-23T00:00:00Z') }).messageId).toBe(over.messageId);
   expect(build({}, undefined, 'mlro@bank.example').messageId).not.toBe(begun.messageId);
+});
+
+it('mails to a recipient of two organisations are two, and each names its own in the subject', () => {
+  const build = (organisation: string) =>
+    buildAlarmMessage(alarm, ['7'], 'ops@bank.example', { ...settings, organisation });
+  expect(build('north').subject).toBe('[ALARM] retail: did not run - north, 2026-11-22');
+  expect(build('north').messageId).not.toBe(build('south').messageId);
 });
 
 it('the times of an alarm and of a failure, those of their reasons included, are in the named zone of the reviewers', () => {

@@ -36,7 +36,11 @@ describe('a first line that is a customer', () => {
     for (const columns of mappings) {
       const error = await failure(`${row}\n${row}\n`, columns);
       const work = { task: 'rescreen', roster: 'retail', error };
-      const [mail] = buildFailureMails(work, { mail: mailSettings, timezone: 'UTC' }, new Date(0));
+      const [mail] = buildFailureMails(
+        work,
+        { mail: mailSettings, timezone: 'UTC', organisation: 'default' },
+        new Date(0),
+      );
       expect(mail?.subject).toContain('did not run');
       // Any short number may come up in the digits of a message id.
       const reported = JSON.stringify([error.message, { ...mail, messageId: '' }]);

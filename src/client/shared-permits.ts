@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WaitingLine } from './signals.js';
+
+/** What an order of permits says; times are milliseconds of the clock that all processes ask. */
+interface RateOrder {
+  /** That clock's time when it was asked. */
+  nowMs: number;
+  /** When the first request may leave; the others follow it, each `spacingMs` after the one before. Null during a pause: then none may. */
+  firstMs: number | null;
+  /** How much longer the service wants no call; 0 without a pause. */
+  pauseMs: number;
+  /** The last refusal for pace that any process has seen; null without one. */
+  refusal: { perSecond: number; agoMs: number } | null;
+}
+
+/** The rate of an account where several processes use it together, for example in a database. */
+export interface SharedRate {
+  /** Orders so many permits, the first of them `aheadMs` from now or later. An error ends the calls that wait. */
+  order(count: number, spacing: { spacingMs: number; aheadMs: number }): Promise<RateOrder>;
+  /** Informs the other processes that the service refused calls at this rate, or that it wants a pause. */
+  report(news: { refusedPerSecond: number } | { pauseMs: number }): Promise<void>;
+}
+
+/** When a request may leave, by `performance.now()`. */
+export interface SendTime {
+  fromMs: number;
+  untilMs: number;
+}
+
+// A request that leaves later than this after its permit's time would add to those of a later second.
+const validMs = 20;
+// The note of a call in the ledger is written meanwhile.
+const leadMs = 15;
+const tickMs = 5;
+// So often a pause is asked about: another process may have reported a longer one.
+const longestRestMs = 1_000;
+// Clocks drift apart by less than a millisecond in this time.
+const comparisonMs = 10_000;
+
+/** The difference between the shared clock and `performance.now()`, by the fastest of the last answers. */
+class SharedClock {
+  #offsetMs = 0;
+  #roundTripMs = Number.POSITIVE_INFINITY;
+  #comparedMs = Number.NEGATIVE_INFINITY;
+
+  /** How long the fastest answer took. */
+  get roundTripMs(): number {
+    return Number.isFinite(this.#roundTripMs) ? this.#roundTripMs : 0;
+  }
+
+  /** Compares the clocks: the other one showed `nowMs` after `askedMs` and before `answeredMs` of ours. */
+  compare(nowMs: number, askedMs: number, answeredMs: number): void {
+    const [least, most] = [nowMs - answeredMs, nowMs - askedMs];
+    const isFaster = most - least <= this.#roundTripMs;
+    const isOld = answeredMs - this.#comparedMs > comparisonMs;
+    // A clock was set.
+    const isWrong = this.#offsetMs < least || this.#offsetMs > most;
+    if (!isFaster && !isOld && !isWrong) return;
+    this.#offsetMs = (least + most) / 2;
+    this.#roundTripMs = most - least;
+    this.#comparedMs = answeredMs;
+  }
+
+  toOurMs(sharedMs: number): number {
+    return sharedMs - this.#offsetMs;
+  }
+}
+
+/**
+ * Gives permits that several processes order from one place, each with the time at which one request may leave. Permits that nobody uses in time
+ * are void, so that no burst follows a delay.
+ */
+export class SharedPermits {
+  readonly #rate: SharedRate;
+  readonly #perSecond: () => number;
+  readonly #adopt: (order: RateOrder) => void;
+  readonly #marginMs: (perSecond: number) => number;
+  readonly #clock = new SharedClock();
+  readonly #line = new WaitingLine();
+  /** When each permit that is left may be used. */
+  #timesMs: number[] = [];
+  /** The permits of callers that were admitted and have not run since. */
+  #given: number[] = [];
+  #isOrdering = false;
+  #failure: { error: unknown } | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `adopt` learns what other processes have reported. */
+  constructor(
+    rate: SharedRate,
+    parts: { perSecond: () => number; marginMs: (perSecond: number) => number; adopt: (order: RateOrder) => void },
+  ) {
+    this.#rate = rate;
+    this.#perSecond = parts.perSecond;
+    this.#marginMs = parts.marginMs;
+    this.#adopt = parts.adopt;
+  }
+
+  /** Resolves with a permit shortly before its time. Rejects with the reason of an aborted signal, or with the error of an order. */
+  async take(signal: AbortSignal | undefined): Promise<SendTime> {
+    const admitted = this.#line.wait(signal);
+    this.#giveOut();
+    await admitted;
+    const fromMs = this.#given.shift();
+    if (fromMs === undefined) throw this.#failure?.error;
+    return { fromMs, untilMs: fromMs + validMs };
+  }
+
+  /** Drops the permits that were ordered before a pause. */
+  restart(): void {
+    this.#timesMs = [];
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Gives the permits that are due to those who wait, orders more, and comes again while others wait. */
+  #giveOut(): void {
+    clearTimeout(this.#timer);
+    const nowMs = performance.now();
+    this.#timesMs = this.#timesMs.filter((timeMs) => timeMs + validMs > nowMs);
+    while (this.#line.length > 0) {
+      const [timeMs] = this.#timesMs;
+      if (timeMs === undefined || timeMs - leadMs > nowMs) break;
+      this.#timesMs.shift();
+      this.#given.push(timeMs);
+      this.#line.admitNext();
+    }
+    const missing = this.#line.length - this.#timesMs.length;
+    if (missing > 0) this.#orderWhenFew(missing);
+    const [nextMs] = this.#timesMs;
+    if (this.#line.length === 0 || nextMs === undefined) return;
+    this.#timer = setTimeout(() => this.#giveOut(), Math.max(tickMs, nextMs - leadMs - nowMs));
+  }
+
+  /** Orders when half of a block or less is left: an order for each call would cost as much as its note. */
+  #orderWhenFew(missing: number): void {
+    const block = Math.max(1, Math.ceil(this.#perSecond() / 20));
+    if (this.#isOrdering || this.#timesMs.length > block / 2) return;
+    this.#isOrdering = true;
+    void this.#order(Math.min(block, missing))
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#isOrdering = false;
+        this.#giveOut();
+      });
+  }
+
+  async #order(count: number): Promise<void> {
+    const perSecond = this.#perSecond();
+    // As elsewhere, a fraction above one is rounded down.
+    const whole = perSecond < 1 ? perSecond : Math.floor(perSecond);
+    // Whatever is late: no second holds more requests than `perSecond`.
+    const spacingMs = (1_000 + validMs + this.#marginMs(perSecond)) / whole;
+    const askedMs = performance.now();
+    const order = await this.#rate.order(count, { spacingMs, aheadMs: this.#clock.roundTripMs });
+    this.#clock.compare(order.nowMs, askedMs, performance.now());
+    this.#adopt(order);
+    const { firstMs, pauseMs } = order;
+    if (firstMs === null) return void (await delay(Math.min(pauseMs, longestRestMs), undefined, { ref: false }));
+    const firstOfOursMs = this.#clock.toOurMs(firstMs);
+    for (let place = 0; place < count; place += 1) this.#timesMs.push(firstOfOursMs + place * spacingMs);
+  }
+
+  /** Ends the calls that wait; the next one orders again. */
+  #fail(error: unknown): void {
+    this.#failure = { error };
+    while (this.#line.admitNext());
+  }
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { SharedRate } from '../../client/shared-permits.js';
+import { type Database, DatabaseError, findRow, type Queryable } from '../database/database.js';
+import { type Sql, sql } from '../database/statement.js';
+
+const orderRow = z
+  .object({
+    nowMs: z.number(),
+    firstMs: z.number(),
+    pauseMs: z.number(),
+    refusedPerSecond: z.number().nullable(),
+    refusedAgoMs: z.number().nullable(),
+  })
+  .transform(({ refusedPerSecond, refusedAgoMs, ...order }) => ({
+    ...order,
+    firstMs: order.pauseMs > 0 ? null : order.firstMs,
+    refusal: refusedPerSecond === null ? null : { perSecond: refusedPerSecond, agoMs: refusedAgoMs ?? 0 },
+  }));
+
+const spanSql = (ms: number): Sql => sql`${ms}::float8 * interval '1 millisecond'`;
+
+/**
+ * The rate of an account for all processes on this server: a row hands out the times of its calls, by the clock of the server. No transaction
+ * holds the row for longer than its statement.
+ */
+export function openSharedRate(database: Database, accountId: number): SharedRate {
+  return {
+    order: async (count, { spacingMs, aheadMs }) => {
+      const order = { count, spacingMs, aheadMs };
+      return ensureOrder(database, accountId, order).catch((error: unknown) => {
+        if (!(error instanceof DatabaseError && error.isConnectionLost)) throw error;
+        // A transaction waits for the server and is repeated. A permit of an order whose answer was lost stays unused.
+        return database.transaction((transaction) => ensureOrder(transaction, accountId, order));
+      });
+    },
+    report: async (news) => {
+      const pauseMs = 'pauseMs' in news ? news.pauseMs : 0;
+      const refusedPerSecond = 'refusedPerSecond' in news ? news.refusedPerSecond : null;
+      await database.execute(
+        sql`update account_pace set paused_until = greatest(paused_until, clock_timestamp() + ${spanSql(pauseMs)}),
+           refused_at = case when ${refusedPerSecond}::float8 is null then refused_at else clock_timestamp() end,
+           refused_per_second = coalesce(${refusedPerSecond}::float8, refused_per_second)
+         where account_id = ${accountId}`,
+      );
+    },
+  };
+}
+
+interface PermitOrder {
+  count: number;
+  spacingMs: number;
+  aheadMs: number;
+}
+
+/** Orders permits from the row of the account, and begins the row where there is none. */
+async function ensureOrder(database: Queryable, accountId: number, order: PermitOrder) {
+  for (;;) {
+    const ordered = await orderPermits(database, accountId, order);
+    if (ordered !== null) return ordered;
+    await insertPace(database, accountId);
+  }
+}
+
+/** Orders permits; null without a row. Where the clock was set back, a row is at most ten seconds ahead of it. */
+function orderPermits(database: Queryable, accountId: number, { count, spacingMs, aheadMs }: PermitOrder) {
+  const lengthSql = spanSql(count * spacingMs);
+  return findRow(
+    database,
+    orderRow,
+    sql`update account_pace pace set next_at = case
+         when paused_until > moment.now then next_at
+         else greatest(least(next_at, moment.now + interval '10 seconds'), moment.now + ${spanSql(aheadMs)}) + ${lengthSql}
+       end
+     from (select clock_timestamp() as now) moment
+     where pace.account_id = ${accountId}
+     returning extract(epoch from moment.now)::float8 * 1000 as now_ms,
+       extract(epoch from next_at - ${lengthSql})::float8 * 1000 as first_ms,
+       greatest(0, extract(epoch from paused_until - moment.now) * 1000)::float8 as pause_ms,
+       refused_per_second, extract(epoch from moment.now - refused_at)::float8 * 1000 as refused_ago_ms`,
+  );
+}
+
+/**
+ * Begins the row of an account. The row of an account that is in use was lost with a crash or a failover of the server: its calls of the last
+ * second are unknown.
+ */
+async function insertPace(database: Queryable, accountId: number): Promise<void> {
+  await database.execute(
+    sql`insert into account_pace (account_id, next_at)
+     select ${accountId}, clock_timestamp() + case when exists (
+       select from run join run_worker using (run_id)
+       where run.account_id = ${accountId} and run_worker.calls > 0 and coalesce(run.finished_at > now() - interval '1 minute', true)
+     ) then interval '1 second' else interval '0' end
+     on conflict do nothing`,
+  );
+}
