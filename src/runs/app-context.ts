@@ -57,6 +57,8 @@ export interface AppContext {
   eventsFolder?: string | undefined;
   /** When the nightly rescreening starts next; null without a schedule. */
   nextRescreening?: (() => Date | null) | undefined;
+  /** When it was last due: by the configured schedule, otherwise by that of a scheduler (`kept`); null without either. */
+  lastRescreening?: ((kept: JobSchedule | null) => Date | null) | undefined;
   /** The SHA-256 (hex) of the settings that affect results, without secrets. */
   settingsDigest: string;
   /** This process for other processes: host, pid and a random part. */
