@@ -3,6 +3,7 @@ import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readHeldLeases } from '../store/database/leases.js';
 import { readSweep } from '../store/dossiers/dossiers.js';
 import { countUnproven } from '../store/night/apply-answers.js';
+import { readRunWorkers } from '../store/night/chunks.js';
 import { readControlFacts } from '../store/night/controls.js';
 import { readRunHolds } from '../store/night/held-runs.js';
 import { readRunCalls } from '../store/night/run-health.js';
@@ -81,6 +82,7 @@ async function describeBy(
     seconds: Math.round((until.getTime() - run.startedAt.getTime()) / 100) / 10,
     resumed: run.resumed,
     holders: await readRunHolders(database, run.runId),
+    workers: await readRunWorkers(database, run.runId),
     heldBy: await findHolder(database, settings.organisation, run),
     holds,
     acceptances,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toLeaseKey } from '../store/database/leases.js';
-import { countWorkers, reportWorker } from '../store/night/chunks.js';
+import { countWorkers, dropDeadWorkers, reportWorker } from '../store/night/chunks.js';
 import type { Account } from '../store/organisations.js';
 import { identifyAccount } from './account.js';
 import type { AppContext } from './app-context.js';
@@ -33,6 +33,7 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
   const organisation = await openKeyedOrganisation(app);
   const account = await awaitAccount(app, signal);
   if (account === null) return;
+  await dropDeadWorkers(app.database);
   const failing = new AbortController();
   const all = AbortSignal.any([signal, failing.signal]);
   const reach = new Reach(app, lease);
@@ -120,7 +121,8 @@ class Reach {
   /** Reports the state of this process, and compares it with the others. */
   async look(): Promise<void> {
     const { database, settings, version, settingsDigest } = this.#app;
-    await reportWorker(database, this.#lease, { version, settingsDigest, outageSince: this.#outageSince });
+    const outageSince = this.#outageSince?.toISOString() ?? null;
+    await reportWorker(database, this.#lease, { version, settingsDigest, outageSince }, this.#app.clock.now());
     if (this.#outageSince === null) return;
     if (this.isCutOff) return this.#probe();
     if (performance.now() - this.#sinceMs < aloneAfterMs) return;
