@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { countWorkers, endChunks, openChunks, readChunkProgress, stopChunks } from '../../store/night/chunks.js';
+import { endChunks, openChunks, readChunkProgress, readWorkers, stopChunks } from '../../store/night/chunks.js';
 import { countBadAnswers } from '../../store/night/ledger.js';
 import { countSearchTasks } from '../../store/night/screenings.js';
 import { RunHalted, stopGraceMs } from '../halt.js';
@@ -89,17 +89,15 @@ async function awaitWorkers({ session, tally, signals, outage }: SearchContext):
 function watchWorkers({ app }: SearchContext['session'], outage: SearchContext['outage']): () => Promise<number> {
   let missingSinceMs: number | null = null;
   return async () => {
-    const { alive, able, cutOff } = await countWorkers(app.database, app.settings.organisation, app);
-    if (able > cutOff) {
-      missingSinceMs = null;
-      outage.noteAnswer();
-      return able - cutOff;
-    }
+    const workers = await readWorkers(app.database, app.settings.organisation);
+    const able = workers.filter((one) => one.version === app.version && one.settingsDigest === app.settingsDigest);
+    const isOut = able.some((one) => one.outageSince !== null) && !able.some((one) => one.isAnswered);
     const nowMs = performance.now();
-    missingSinceMs ??= nowMs;
-    if (able > 0) outage.noteOutage('the service is out of reach for all workers');
-    else if (nowMs - missingSinceMs >= missingAfterMs) outage.noteOutage(describeMissing(alive));
-    return 0;
+    missingSinceMs = able.length > 0 ? null : (missingSinceMs ?? nowMs);
+    if (isOut) outage.noteOutage('the service is out of reach for all workers');
+    else if (missingSinceMs === null) outage.noteAnswer();
+    else if (nowMs - missingSinceMs >= missingAfterMs) outage.noteOutage(describeMissing(workers.length));
+    return able.length;
   };
 }
 

@@ -218,6 +218,8 @@ const reportSchema = z.object({
   settingsDigest: z.string(),
   /** Since when it finds the service out of reach; null while it does not. */
   outageSince: z.iso.datetime().nullable(),
+  /** Whether the service has answered one of its searches in the last seconds. */
+  isAnswered: z.boolean(),
   /** By how many seconds its clock is ahead of the database's. */
   clockAhead: z.number(),
 });
@@ -244,24 +246,12 @@ export async function readWorkers(database: Queryable, organisation: string) {
   return database.query(
     z.object({ owner: z.string(), ...reportSchema.shape }),
     sql`select owner, details ->> 'version' as version, details ->> 'settingsDigest' as settings_digest,
-       details ->> 'outageSince' as outage_since, (details ->> 'clockAhead')::integer as clock_ahead
+       details ->> 'outageSince' as outage_since, (details -> 'isAnswered')::boolean as is_answered, (details ->> 'clockAhead')::integer as clock_ahead
      from lease
      where lease_key like 'worker/%' and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)}
        and details is not null and expires_at > clock_timestamp()
      order by owner`,
   );
-}
-
-/** The numbers of workers: all, those of this version and these settings, and of these the ones that find the service out of reach. */
-export async function countWorkers(
-  database: Queryable,
-  organisation: string,
-  { version, settingsDigest }: Pick<WorkerReport, 'version' | 'settingsDigest'>,
-): Promise<{ alive: number; able: number; cutOff: number }> {
-  const workers = await readWorkers(database, organisation);
-  const able = workers.filter((one) => one.version === version && one.settingsDigest === settingsDigest);
-  const cutOff = able.filter(({ outageSince }) => outageSince !== null);
-  return { alive: workers.length, able: able.length, cutOff: cutOff.length };
 }
 
 /** Removes the leases of workers that ended an hour ago or earlier; none of them comes back under its key. */
