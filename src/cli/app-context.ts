@@ -8,8 +8,8 @@ import { keyVariable, listNamedSecrets } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { listEntries } from '../mail/settings.js';
-import type { AppContext, RunEvent } from '../runs/app-context.js';
-import { listNextRuns } from '../scheduling/due-times.js';
+import type { AppContext, JobSchedule, RunEvent } from '../runs/app-context.js';
+import { findLastDue, listNextRuns, toDueTimes } from '../scheduling/due-times.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
 import type { DatabaseLocation } from '../store/database/open-database.js';
 import { listEarlierData, locateDatabase, nameServer, requireSchema, toEventsFolder } from './open-database.js';
@@ -77,6 +77,13 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
   return [{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }];
 }
 
+/** Workers meet in a database that several processes can open. */
+function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
+  if (settings.fleet === false || secret('DATABASE_URL') !== undefined) return [];
+  const message = 'needs a database that several processes open: set DATABASE_URL, or leave it out';
+  return [{ where: originOf(['fleet']), path: 'fleet', message }];
+}
+
 async function openMigrated(parts: AppContextParts): Promise<AppContext['database']> {
   const { config, folder, emit, queryTimeoutMs } = parts;
   const { openDatabase } = await import('../store/database/open-database.js');
@@ -135,6 +142,14 @@ function findNextRescreening({ settings }: Config, now: Date): Date | null {
   return listNextRuns({ cron, timezone }, new Date(now.getTime() + earlyMs))[0] ?? null;
 }
 
+function findLastRescreening({ settings }: Config, kept: JobSchedule | null, now: Date): Date | null {
+  const { timezone } = settings;
+  const { rescreen: cron } = settings.jobs;
+  const schedule = cron === undefined ? kept : { cron, timezone };
+  if (schedule === null || schedule.cron === 'off') return null;
+  return findLastDue(toDueTimes(schedule), now)?.dueAt ?? null;
+}
+
 /**
  * Opens and migrates the database and builds the context of a run; the client is created at first use. Throws
  * ConfigError when the database cannot do what the settings need.
@@ -142,7 +157,7 @@ function findNextRescreening({ settings }: Config, now: Date): Date | null {
 export async function buildAppContext(parts: AppContextParts): Promise<OpenAppContext> {
   const { config, clock = systemClock } = parts;
   const { settings } = config;
-  const impossible = findFourEyesProblems(config);
+  const impossible = [...findFourEyesProblems(config), ...findFleetProblems(config)];
   if (impossible.length > 0) throw new ConfigError(impossible);
   // The client and its HTTP library take a third of the time that a command without calls needs, such as `runs`.
   const key = config.secrets.find(({ name }) => name === keyVariable);
@@ -178,6 +193,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
     ...(config.secret('DATABASE_URL') === undefined && { eventsFolder: toEventsFolder(config) }),
     acceptsEmbedded: settings.database.acceptEmbedded,
     nextRescreening: () => findNextRescreening(config, clock.now()),
+    lastRescreening: (kept) => findLastRescreening(config, kept, clock.now()),
     settingsDigest: config.settingsDigest,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     version,

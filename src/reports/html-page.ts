@@ -28,22 +28,28 @@ async function listSections(report: Report): Promise<readonly PageSection[]> {
 export async function* renderHtml(report: Report): AsyncGenerator<string> {
   const script = readPageFile('report.js');
   const sections = await listSections(report);
-  yield String(await showHead(report, script));
+  yield String(await showPageHead({ ...report.run, title: toTitle(report), level: report.verdict.level }, script));
   yield String(await showOpening(report, sections));
   for (const section of sections) yield String(await showSection(section));
   yield `\n</main>\n<script type="module">${script}</script>\n</body>\n</html>\n`;
 }
 
 /** A section with its heading. */
-const showSection = ({ id, title, body }: PageSection): Markup => html`
+export const showSection = ({ id, title, body }: PageSection): Markup => html`
 <section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 ${body}
 </section>`;
 
-function showHead(report: Report, script: string): Markup {
-  const scriptHash = createHash('sha256').update(script).digest('base64');
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${scriptHash}'; base-uri 'none'; form-action 'none'`;
+/** The start of a page, up to its main part: a page without a script permits none. */
+export function showPageHead(
+  page: Pick<Report['run'], 'runId' | 'mode'> & { title: string; level: Report['verdict']['level'] },
+  script: string | null,
+): Markup {
+  const { mode, title, level } = page;
+  const scripts =
+    script === null ? '' : ` script-src 'sha256-${createHash('sha256').update(script).digest('base64')}';`;
+  const policy = `default-src 'none'; style-src 'unsafe-inline';${scripts} base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -53,15 +59,15 @@ function showHead(report: Report, script: string): Markup {
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
-<title>${report.run.mode === 'test' ? 'TEST: not evidence. ' : ''}${report.verdict.level.toUpperCase()}: ${toTitle(report)}</title>
-<style>${raw(readPageFile('report.css'))}${raw(toPageStyle(report.run))}</style>
+<title>${mode === 'test' ? 'TEST: not evidence. ' : ''}${level.toUpperCase()}: ${title}</title>
+<style>${raw(readPageFile('report.css'))}${raw(toPageStyle(page))}</style>
 </head>
-<body class="${report.verdict.level}">
+<body class="${level}">
 <main>`;
 }
 
 /** What the margins of each printed page say besides the page number: the run, and a warning for a test key. */
-function toPageStyle({ runId, mode }: Report['run']): string {
+function toPageStyle({ runId, mode }: Pick<Report['run'], 'runId' | 'mode'>): string {
   // A text from outside must not end the CSS string.
   const run = runId.replace(/[^\w.-]/g, '');
   const warning = mode === 'test' ? '@top-center { content: "TEST: not evidence" } ' : '';

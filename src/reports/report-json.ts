@@ -13,9 +13,9 @@ type JsonOf<Value> = Value extends Date
       : Value;
 
 /** The shape of stored facts in a document: objects have no further keys, and times are in ISO 8601. */
-function publish<Shape extends z.ZodType>(shape: Shape): z.ZodType<JsonOf<z.infer<Shape>>>;
-function publish(shape: z.core.$ZodType): z.ZodType;
-function publish(shape: z.core.$ZodType): z.ZodType {
+export function publish<Shape extends z.ZodType>(shape: Shape): z.ZodType<JsonOf<z.infer<Shape>>>;
+export function publish(shape: z.core.$ZodType): z.ZodType;
+export function publish(shape: z.core.$ZodType): z.ZodType {
   if (shape === facts.instant) return instant;
   if (shape instanceof z.ZodNullable) return publish(shape.unwrap()).nullable();
   if (shape instanceof z.ZodArray) return z.array(publish(shape.element));

@@ -295,7 +295,7 @@ const showMinutes = (words: string, timezone: string): string =>
 const hourMs = 3_600_000;
 
 /** Assesses each run of a span and finds its missing screenings. */
-function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null, timezone: string) {
+export function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null, timezone: string) {
   const { from } = facts;
   const runs = facts.runs.map((run) => toSpanRun(run, timezone));
   const gaps = findGaps(facts, cadence);

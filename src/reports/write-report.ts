@@ -141,6 +141,7 @@ const partyRejectsName = 'rejects-parties.csv';
 const reportFileNames: readonly string[] = [
   ...formats.map(([name]) => name),
   partyRejectsName,
+  'rosters.csv',
   'SHA256SUMS',
   'manifest.json',
 ];
@@ -148,17 +149,41 @@ const reportFileNames: readonly string[] = [
 /** Is called when all temporary files are written and none has its final name. An error stops the writing. */
 export type MakeRoom = (folder: string, files: readonly WrittenFile[]) => Promise<void>;
 
+/** What the manifest of a report says besides its files; the folder has the name of the run, span or night. */
+type ReportHead = Pick<z.infer<typeof manifestJsonSchema>, 'runId' | 'version' | 'masked'>;
+
 /**
  * Writes the report to `<directory>/<run id>` (`<run id>-masked` for a masked one), manifest.json last; the same report gives the same bytes.
  * Throws ReportError (`report_not_written`, or the error of `makeRoom`); then no file of this call has a final name.
  */
-export async function writeReport(report: Report, directory: string, makeRoom?: MakeRoom): Promise<WrittenReport> {
-  const { runId } = report.run;
+export function writeReport(report: Report, directory: string, makeRoom?: MakeRoom): Promise<WrittenReport> {
+  const { runId, version } = report.run;
+  const head = { runId, ...(report.isMasked && { masked: report.isMasked }), version };
+  const partyRejects = renderPartyRejectsCsv(report);
+  const contents = formats.map(([name, render]) => ({ name, chunks: render(report) }));
+  if (partyRejects) contents.push({ name: partyRejectsName, chunks: partyRejects });
+  return writeReportFiles(head, contents, directory, makeRoom);
+}
+
+/** The contents of a file of a report. */
+interface ReportFile {
+  name: string;
+  chunks: Chunks;
+}
+
+/** Writes these files as a report, with SHA256SUMS and the manifest, as `writeReport` does. */
+export async function writeReportFiles(
+  head: ReportHead,
+  contents: readonly ReportFile[],
+  directory: string,
+  makeRoom?: MakeRoom,
+): Promise<WrittenReport> {
+  const { runId, masked } = head;
   if (!/^\w[\w.-]*$/.test(runId))
     throw new ReportError('report_not_written', 'the run id cannot be used as a folder name');
-  const folder = join(directory, report.isMasked ? `${runId}-masked` : runId);
+  const folder = join(directory, masked ? `${runId}-masked` : runId);
   try {
-    return { directory: folder, files: await writeFiles(report, folder, makeRoom) };
+    return { directory: folder, files: await writeFiles(head, contents, folder, makeRoom) };
   } catch (error) {
     if (error instanceof ReportError) throw error;
     const message = `the report could not be written to ${folder}: ${describeFailure(error)}`;
@@ -175,7 +200,12 @@ function describeFailure(error: unknown): string {
 }
 
 /** All files get their final names together. Throws when the folder is a symbolic link or not a folder. */
-async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): Promise<readonly WrittenFile[]> {
+async function writeFiles(
+  head: ReportHead,
+  contents: readonly ReportFile[],
+  folder: string,
+  makeRoom?: MakeRoom,
+): Promise<readonly WrittenFile[]> {
   await makeFolder(folder, 'name another folder');
   if (!(await lstat(folder)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
   await chmod(folder, 0o700);
@@ -188,7 +218,7 @@ async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): 
   };
   const remains: string[] = [];
   try {
-    const files = await addFiles(add, report);
+    const files = await addFiles(add, head, contents);
     await makeRoom?.(folder, files);
     for (const { passing, final } of written) {
       await rename(passing, final);
@@ -206,28 +236,26 @@ async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): 
 
 async function addFiles(
   add: (name: string, chunks: Chunks) => Promise<WrittenFile>,
-  report: Report,
+  head: ReportHead,
+  contents: readonly ReportFile[],
 ): Promise<readonly WrittenFile[]> {
   // Side by side: one is rendered while the database reads for another. After a failure all must have ended before the files are removed.
-  const written = await Promise.allSettled(formats.map(([name, render]) => add(name, render(report))));
+  const written = await Promise.allSettled(contents.map(({ name, chunks }) => add(name, chunks)));
   const files = written.map((one) => {
     if (one.status === 'rejected') throw one.reason;
     return one.value;
   });
-  const partyRejects = renderPartyRejectsCsv(report);
-  if (partyRejects) files.push(await add(partyRejectsName, partyRejects));
   const sums = files.map((file) => `${file.sha256}  ${file.name}\n`);
   files.push(await add('SHA256SUMS', sums));
-  files.push(await add('manifest.json', [toManifest(report, files)]));
+  files.push(await add('manifest.json', [toManifest(head, files)]));
   return files;
 }
 
-function toManifest(report: Report, files: readonly WrittenFile[]): string {
-  const { runId, version } = report.run;
+function toManifest({ runId, masked, version }: ReportHead, files: readonly WrittenFile[]): string {
   const manifest: z.infer<typeof manifestJsonSchema> = {
     schema: 'nightscreen/report-manifest/1',
     runId,
-    ...(report.isMasked && { masked: report.isMasked }),
+    ...(masked && { masked }),
     version,
     files: [...files],
   };

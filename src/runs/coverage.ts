@@ -102,7 +102,8 @@ export async function measureCoverage(app: AppContext, options: { roster?: strin
   return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), neverImported, isCovered };
 }
 
-function isRosterCovered(
+/** Whether nobody in scope of a roster lacks a valid screening, or it is accepted. */
+export function isRosterCovered(
   total: ReturnType<typeof sumCoverage>,
   gaps: readonly CoverageGap[],
   unmappedNames: readonly string[],

@@ -201,7 +201,7 @@ async function writeSpan(
 }
 
 /** The requested span; without `until` it reaches to the present. An edge is a time, or a run. */
-interface SpanRequest {
+export interface SpanRequest {
   since: Date | string;
   until: Date | string | undefined;
   roster: string | undefined;
@@ -249,7 +249,7 @@ async function findSpans(
 }
 
 /** An edge of a span: a time, or the start of a run. */
-async function findEdge(
+export async function findEdge(
   database: Database,
   organisation: string,
   edge: Date | string,
@@ -390,8 +390,8 @@ function keepFormerReport(revisions: readonly ReportRevision[], revision: number
   };
 }
 
-/** Moves a former report of the span into `earlier-1`, `earlier-2` ...; it differs only where a run of the span was resumed since. */
-const keepFormerSpan: MakeRoom = async (folder, files) => {
+/** Moves a former report of the span into `earlier-1`, `earlier-2` ...; that of a past span differs only where a run was resumed since. */
+export const keepFormerSpan: MakeRoom = async (folder, files) => {
   if ((await findOtherReport(folder, files)) === null) return;
   const kept = (await readdir(folder)).filter((name) => /^earlier-\d+$/.test(name));
   await moveFormerFiles(folder, `earlier-${kept.length + 1}`);

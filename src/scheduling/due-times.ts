@@ -104,6 +104,13 @@ function product(...fields: readonly (readonly number[])[]): string[] {
 const join = (start: string, value: number): string =>
   `${start === '' ? '' : `${start}:`}${String(value).padStart(2, '0')}`;
 
+/** Older due times of a schedule are not searched. */
+export const longestBackMs = 32 * 86_400_000;
+
+/** The last due time up to a moment; null without one. */
+export const findLastDue = (times: DueTimes, until: Date): JobDue | null =>
+  times.between(new Date(until.getTime() - longestBackMs), until).at(-1) ?? null;
+
 /** The next times of a schedule, at most `count`. */
 export function listNextRuns(schedule: JobSchedule, now: Date, count = 1): Date[] {
   const times = toDueTimes(schedule);

@@ -8,6 +8,7 @@ import { createProgram } from '../../src/cli/program.js';
 import { type Variable, variables } from '../../src/config/environment.js';
 import { toConfigJsonSchema } from '../../src/config/schema.js';
 import { reportJsonSchema } from '../../src/reports/report-json.js';
+import { groupJsonSchema } from '../../src/reports/write-group.js';
 import { manifestJsonSchema } from '../../src/reports/write-report.js';
 
 const kubernetes = 'deploy/kubernetes';
@@ -112,6 +113,11 @@ export const publishedSchemas: readonly PublishedSchema[] = [
     name: 'report.schema.json',
     title: 'report.json: the whole report of a run or of a span',
     schema: reportJsonSchema,
+  },
+  {
+    name: 'group-report.schema.json',
+    title: 'report.json: the report over all rosters of an organisation',
+    schema: groupJsonSchema,
   },
   { name: 'manifest.schema.json', title: 'manifest.json: the files of a report', schema: manifestJsonSchema },
 ];

@@ -4,7 +4,8 @@ import type { Environment } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, flagError, usageError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
-import { formatCount } from '../../reports/text.js';
+import { formatCount, keep } from '../../reports/text.js';
+import { reportGroup, type WrittenGroupReport } from '../../runs/group-report.js';
 import { type SentReport, sendReports } from '../../runs/mail/manage.js';
 import { reportSpans, runReports } from '../../runs/write-reports.js';
 import { findMissingMail } from '../app-context.js';
@@ -64,12 +65,17 @@ const parseEdge =
 
 type ReportOptions = OptionValues<typeof options>;
 
-function refuseMixture({ since, until, roster, run, send, mask }: ReportOptions): void {
+function refuseMixture({ all, since, until, roster, run, send, mask }: ReportOptions): void {
+  if (all) {
+    const [excluded] = keep(roster !== undefined && '--roster', run !== undefined && '--run', mask && '--mask');
+    if (excluded)
+      throw flagError(excluded, 'and --all exclude each other: it is one report over all rosters, without names');
+  }
   const needsSpan = 'needs --since, the start of the span';
   if (since === undefined && until !== undefined) throw flagError('--until', needsSpan);
   if (since === undefined && roster !== undefined) throw flagError('--roster', needsSpan);
   if (since !== undefined && run !== undefined) throw flagError('--run', 'and --since exclude each other');
-  if (since !== undefined && send)
+  if (since !== undefined && send && !all)
     throw flagError('--send', 'mails the report of a run; the report of a span is only written');
   if (send && mask)
     throw flagError('--mask', 'does not apply to mail: write `attach: masked` into mail.recipients, and remove --mask');
@@ -86,7 +92,23 @@ function requireWritable(out: string | undefined, { settings, originOf }: Config
   throw new ConfigError([{ where: originOf(['reports', 'dir']), path: 'reports.dir', message }]);
 }
 
+/** The report over all rosters; exit code 3 unless each of them is complete. */
+function presentGroup({ report, directory, files }: WrittenGroupReport): Outcome {
+  const { name, verdict } = report;
+  return toOutcome(
+    'nightscreen/group-report-files/1',
+    { name, level: verdict.level, summary: verdict.short, directory, files },
+    formatTable([
+      ['report', `${name} (${verdict.level})`],
+      ['result', verdict.short],
+      ...files.map((file) => ['file', `${directory}/${file.name} (${formatCount(file.bytes)} bytes)`]),
+    ]),
+    verdict.level === 'complete' ? exitCodes.complete : exitCodes.incomplete,
+  );
+}
+
 const options = {
+  all: shared.all,
   run: text('<id>', 'which run (default: the latest of each roster)'),
   since: parsed('<day|run>', meanings.since, parseEdge(false)),
   until: parsed('<day|run>', meanings.until, parseEdge(true)),
@@ -99,9 +121,10 @@ const options = {
 
 export const command = definePreparedCommand({
   usage: 'report',
-  description: 'write the report of a run, or with --since of all runs in a span; --send mails it',
+  description:
+    'write the report of a run, with --since of a span, or with --all of the night of all rosters; --send mails it',
   options,
-  examples: ['report --run 12 --out ./for-review', 'report --since 2026-03-01 --pdf'],
+  examples: ['report --run 12 --out ./for-review', 'report --all --since 2026-03-01 --pdf'],
   prepare: ({ config, options, invocation }) => {
     refuseMixture(options);
     if (options.send) requireMail(config);
@@ -109,8 +132,9 @@ export const command = definePreparedCommand({
     return options.pdf ? findChromium(invocation.environment) : undefined;
   },
   run: async (app, { prepared: chromium, options, invocation }) => {
-    const { since, until, roster, run: runId, mask, send } = options;
+    const { all, since, until, roster, run: runId, mask, send } = options;
     const directory = resolveOut(options, invocation);
+    if (all) return presentGroup(await reportGroup(app, { since, until }, { directory, chromium }));
     if (send) {
       return presentReports(await sendReports(app, { runId, directory, mask, chromium }));
     }

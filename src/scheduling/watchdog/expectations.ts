@@ -5,7 +5,7 @@ import { readHeldLeases } from '../../store/database/leases.js';
 import { noteWatched, toJobSubject, toRosterSubject } from '../../store/operations/incidents.js';
 import { findSchedulePause, type JobDue, type JobRun, type KeptSchedule } from '../../store/operations/jobs.js';
 import type { Nights } from '../../store/operations/watch-facts.js';
-import { type DueTimes, toDueTimes } from '../due-times.js';
+import { type DueTimes, findLastDue, longestBackMs, toDueTimes } from '../due-times.js';
 import { waitAtMostMs } from '../schedule.js';
 import type { JobsSettings } from '../settings.js';
 
@@ -56,9 +56,6 @@ const hourMs = 3_600_000;
 const lateAfterMs = 2 * hourMs;
 /** A start may be this much too early: the clocks of two hosts differ. */
 const earlyMs = 60_000;
-/** Older due times of a schedule are not searched. */
-const longestBackMs = 32 * 24 * hourMs;
-
 /**
  * The start that should have happened by now; null when none was due, or only before one of the moments in `watchedSince` (a future one is the
  * mistake of a clock). `runs` are the last runs of the job; one that began early counts from its beginning.
@@ -86,9 +83,6 @@ export function findExpectedStart(
     because: `it was due at ${due.dueAt.toISOString()} (${cron} ${timezone})`,
   };
 }
-
-const findLastDue = (times: DueTimes, before: Date): JobDue | null =>
-  times.between(new Date(before.getTime() - longestBackMs), before).at(-1) ?? null;
 
 /** The first missed time since the last start: a frequent job must not get a new wait at each of its times. */
 function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[], watchedSince: readonly Date[]): Date {

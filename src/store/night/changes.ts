@@ -115,6 +115,15 @@ export async function readCriticalChanges(
   );
 }
 
+/** The first `limit` critical and high changes of known customers that runs found, most severe first. */
+export async function readUrgentChanges(database: Queryable, runIds: readonly number[], limit: number) {
+  return database.query(
+    matchChangeSchema,
+    sql`${matchChangeSql} where ${isOnListSql({ runIds, isBaseline: false })} and event.severity in ('critical', 'high')
+     ${orderSql} limit ${limit}`,
+  );
+}
+
 /** The number of changes of a run, and of matches of first screenings. */
 export async function countMatchChanges(database: Queryable, runId: number) {
   return readRow(

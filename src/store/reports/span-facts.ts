@@ -79,7 +79,8 @@ async function readComparedWith(database: Queryable, runs: readonly RunRow[]): P
   return compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null;
 }
 
-async function readSpanRun(database: Queryable, run: RunRow): Promise<SpanRunFacts> {
+/** The stored facts of one run of a span. */
+export async function readSpanRun(database: Queryable, run: RunRow): Promise<SpanRunFacts> {
   return {
     runId: toRunId(run),
     kind: run.kind,

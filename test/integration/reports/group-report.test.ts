@@ -1,0 +1,143 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { toFileRoster } from '../../../src/roster/settings.js';
+import { reportGroup, type WrittenGroupReport } from '../../../src/runs/group-report.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSitesAfterNight, type SmallSite } from '../../helpers/small-site.js';
+import {
+  dayMs,
+  fileOf,
+  hourMs,
+  listed,
+  type TestAppContext,
+  watchlist,
+  writeRoster,
+} from '../../helpers/small-world.js';
+
+const hourAgo = () => new Date(Date.now() - hourMs);
+const atNight = (app: TestAppContext, due = hourAgo()): TestAppContext => ({ ...app, lastRescreening: () => due });
+const outcomes = ({ report }: WrittenGroupReport) =>
+  report.rosters.map(({ roster, outcome, level }) => `${roster}: ${outcome}, ${level}`);
+
+describeOnEachDatabase('the report over all rosters', (_open, databases) => {
+  const begin = openSitesAfterNight(databases);
+
+  /** The workplace of a site with further rosters. */
+  const openGroup = async ({ work, roster }: SmallSite, names: readonly string[]) => {
+    const others = await Promise.all(names.map(async (name) => toFileRoster(name, await writeRoster(['Zoltan Free']))));
+    return { app: await work({ settings: { rosters: [roster, ...others] } }), others };
+  };
+
+  it('says of each roster whether it ran since the night was due, with the alerts and customers as they are now', async () => {
+    const site = await begin();
+    const { app, others } = await openGroup(site, ['cards', 'savings', 'never']);
+    const [cards, savings] = others;
+    if (!cards || !savings) throw new Error('there are two more rosters');
+    const before = await reportGroup(atNight(app));
+    expect(outcomes(before)).toEqual([
+      'cards: never_imported, red',
+      'never: never_imported, red',
+      'people: did_not_run, red',
+      'savings: never_imported, red',
+    ]);
+    expect(before.report.rosters[2]).toMatchObject({
+      changes: null,
+      alerts: { waiting: 2, opened: 0 },
+      customers: { inScope: 6, states: expect.arrayContaining([{ code: 'open_alert', count: 2 }]) },
+    });
+
+    const [first = listed('one', '')] = watchlist;
+    site.sandbox.setWorld({ watchlist: [...watchlist, { ...first, id: 'fresh', name: 'Zoltan Free' }], dossiers: [] });
+    const people = await site.run(app, { writeReport: true });
+    await site.run(app, { roster: cards });
+    await rm(fileOf(savings));
+    await expect(site.run(app, { roster: savings })).rejects.toThrow(/no such file|does not exist|not found/i);
+    const after = await reportGroup(atNight(app));
+    expect(outcomes(after)).toEqual([
+      'never: never_imported, red',
+      'savings: refused, red',
+      'cards: complete, complete',
+      'people: complete, complete',
+    ]);
+    const [, , newcomers, known] = after.report.rosters;
+    expect(newcomers).toMatchObject({ alerts: { waiting: 1, opened: 1 }, run: { report: null } });
+    expect(known).toMatchObject({ run: { id: people.runId, exitCode: 0, report: `../${people.runId}/report.html` } });
+    expect(after.report.total).toMatchObject({ alerts: { waiting: 3, opened: 1 }, customers: { inScope: 7 } });
+    expect(after.report.budget.calls).toBeGreaterThan(0);
+
+    const page = await readFile(join(after.directory, 'report.html'), 'utf8');
+    expect(page).not.toContain('Zoltan');
+    expect(await readFile(join(after.directory, 'SHA256SUMS'), 'utf8')).toMatch(
+      /report\.html\n.*rosters\.csv\n.*report\.json/,
+    );
+    // The former report of the night is kept.
+    expect(await readFile(join(after.directory, 'earlier-1', 'report.html'), 'utf8')).toContain('did not run');
+  });
+
+  it('lists critical and high changes of known customers, and counts what is more severe as new', async () => {
+    const site = await begin();
+    const app = await site.work();
+    const [first = listed('one', '')] = watchlist;
+    site.sandbox.setWorld({ watchlist: [...watchlist, { ...first, id: 'again' }], dossiers: [] });
+    await site.run(app);
+    const { report } = await reportGroup(atNight(app));
+    expect(report.rosters[0]).toMatchObject({
+      outcome: 'complete',
+      alerts: { waiting: 3, opened: 1 },
+      changes: { urgent: [{ customer: 'C-1', severity: 'critical', change: expect.stringContaining('Newly listed') }] },
+    });
+    expect(report.verdict.news).toMatch(/^Changes: 1 critical/);
+  });
+
+  it('of a night in progress is red, and waits for nobody', async () => {
+    const site = await begin();
+    const { app } = await openGroup(site, ['cards']);
+    await site.run(app);
+    await site.database.execute("update run set state = 'running', finished_at = null where run_id = 2");
+    const { report } = await reportGroup(atNight(app));
+    expect(report.rosters.map(({ roster, outcome }) => [roster, outcome])).toEqual([
+      ['cards', 'not_begun'],
+      ['people', 'running'],
+    ]);
+    expect(report.verdict).toMatchObject({
+      level: 'red',
+      short: expect.stringMatching(/^1 roster not begun: cards; 1 roster still running: people; /),
+    });
+  });
+
+  it('keeps a roster that the configuration no longer names, while it has customers or alerts', async () => {
+    const site = await begin();
+    const [cards] = (await openGroup(site, ['cards'])).others;
+    if (!cards) throw new Error('there is one more roster');
+    const app = await site.work({ settings: { rosters: [cards] } });
+    await site.run(app, { roster: cards });
+    const { report } = await reportGroup(atNight(app));
+    expect(report.rosters[0]).toMatchObject({ roster: 'people', outcome: 'not_configured', level: 'partial' });
+    expect(report.verdict.short).toMatch(/^1 roster no longer configured: people; /);
+  });
+
+  it('without a roster is red, and without a schedule is about one screening period', async () => {
+    const site = await begin();
+    const app = await site.work({ settings: { rosters: [] } });
+    // Without a configured roster all that were imported count.
+    expect(outcomes(await reportGroup(app))).toEqual(['people: did_not_run, red']);
+    await site.run(app);
+    expect(outcomes(await reportGroup(app))).toEqual(['people: complete, complete']);
+  });
+
+  it('over a past span has the figures of its runs, and misses a roster that did not run in it', async () => {
+    const site = await begin();
+    const { app } = await openGroup(site, ['cards']);
+    await site.run(app);
+    const since = new Date(Date.now() - 2 * dayMs);
+    const { report } = await reportGroup(app, { since, until: new Date(Date.now() - dayMs + hourMs) });
+    expect(report).toMatchObject({ isCurrent: false, rosters: [{ roster: 'cards' }, { roster: 'people', runs: 1 }] });
+    expect(report.rosters[1]).toMatchObject({
+      outcome: 'complete',
+      alerts: { waiting: 2 },
+      customers: { uncovered: null },
+    });
+    await expect(reportGroup(app, { since: new Date(Date.now() + hourMs) })).rejects.toThrow(/future/);
+  });
+});
