@@ -77,6 +77,13 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
   return [{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }];
 }
 
+/** Workers meet in a database that several processes can open. */
+function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
+  if (settings.fleet === false || secret('DATABASE_URL') !== undefined) return [];
+  const message = 'needs a database that several processes open: set DATABASE_URL, or leave it out';
+  return [{ where: originOf(['fleet']), path: 'fleet', message }];
+}
+
 async function openMigrated(parts: AppContextParts): Promise<AppContext['database']> {
   const { config, folder, emit, queryTimeoutMs } = parts;
   const { openDatabase } = await import('../store/database/open-database.js');
@@ -150,7 +157,7 @@ function findLastRescreening({ settings }: Config, kept: JobSchedule | null, now
 export async function buildAppContext(parts: AppContextParts): Promise<OpenAppContext> {
   const { config, clock = systemClock } = parts;
   const { settings } = config;
-  const impossible = findFourEyesProblems(config);
+  const impossible = [...findFourEyesProblems(config), ...findFleetProblems(config)];
   if (impossible.length > 0) throw new ConfigError(impossible);
   // The client and its HTTP library take a third of the time that a command without calls needs, such as `runs`.
   const key = config.secrets.find(({ name }) => name === keyVariable);

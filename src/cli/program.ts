@@ -28,6 +28,7 @@ const commands: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     roster: ['inspect roster files, and accept unreadable rows', () => import('./commands/roster.js')],
     outbox: ['list, send again or drop queued mail and messages', () => import('./commands/outbox.js')],
     schedule: ['run the jobs on schedule until a signal; the watchdog', () => import('./commands/schedule.js')],
+    worker: ['make searches of runs, on any number of hosts', () => import('./commands/worker.js')],
     doctor: ['check settings, key, service, database, rosters, mail', () => import('./commands/doctor.js')],
     config: ['show and accept the settings; shell completion', () => import('./commands/config.js')],
     db: ['migrate, back up or restore the database', () => import('./commands/db.js')],

@@ -8,7 +8,7 @@ import { controlSchema } from '../matches/control.js';
 import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
-import { evidenceSettingsSchema, runSettingsSchema, timezoneSchema } from '../runs/app-context.js';
+import { evidenceSettingsSchema, fleetSettingsSchema, runSettingsSchema, timezoneSchema } from '../runs/app-context.js';
 import { reviewSettingsSchema } from '../runs/review/settings.js';
 import { toCanonicalJson } from '../runs/settings-diff.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
@@ -54,6 +54,9 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('how rosters, screenings and dossiers are compared'),
   run: runSettingsSchema.prefault({}).describe('how runs behave when the service is unreachable'),
+  fleet: fleetSettingsSchema.describe(
+    'workers (`nightscreen worker`) make the searches of runs, on any number of hosts; needs Postgres',
+  ),
   reports: reportSettingsSchema.prefault({}).describe('where reports are written'),
   mail: mailSettingsSchema.optional().describe('who receives which mail, and how; without it no mail is sent'),
   webhooks: webhooksSettingsSchema.default([]).describe('systems that receive changes of state'),

@@ -39,6 +39,7 @@ export interface RunSettings {
   reconciliation: ReconciliationSettings;
   reports: ReportSettings;
   run: z.output<typeof runSettingsSchema>;
+  fleet?: z.output<typeof fleetSettingsSchema> | undefined;
   mail?: MailSettings | undefined;
   webhooks?: Readonly<z.output<typeof webhooksSettingsSchema>> | undefined;
 }
@@ -129,6 +130,17 @@ export const timezoneSchema = z
   .refine(isTimezone, 'is not an IANA time zone, such as Europe/Copenhagen or UTC')
   .meta({ title: 'time zone' })
   .default('UTC');
+
+/** Whether `nightscreen worker` makes the searches of runs, on any number of hosts with one Postgres. */
+export const fleetSettingsSchema = z
+  .union([
+    z.literal(false),
+    z.literal(true).transform(() => ({ worker: 'separate' as const })),
+    z.strictObject({
+      worker: z.enum(['inline', 'separate']).describe('whether the process of a run is a worker as well'),
+    }),
+  ])
+  .default(false);
 
 /** How runs wait for a service that is out of reach. */
 export const runSettingsSchema = z.strictObject({

@@ -16,6 +16,7 @@ import {
 import { dropSweptPages } from '../store/dossiers/dossiers.js';
 import { countReportedUnapplied, countUnproven, isControlled, noteUnproven } from '../store/night/apply-answers.js';
 import { readListComparison } from '../store/night/checks.js';
+import { endChunks } from '../store/night/chunks.js';
 import { saveRunHold } from '../store/night/held-runs.js';
 import { markInFlightUnknown, RunNumbers } from '../store/night/ledger.js';
 import { computeRunSums, countFound } from '../store/night/run-sums.js';
@@ -35,6 +36,7 @@ import {
   isTooLargeToAddUp,
   noteRunKey,
   type RunRow,
+  readWorkerNumber,
   takeOverRun,
   toRunId,
 } from '../store/runs.js';
@@ -187,7 +189,8 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
   const resumed = run.resumed > 0;
   const found = resumed ? { found: await countFound(app.database, run.runId) } : {};
   app.emit({ kind: 'run_started', runId, runKind: run.kind, roster, resumed, ...found });
-  return { lease, signal, app, organisation, roster, run, runId, numbers: new RunNumbers(run), write };
+  const numbers = new RunNumbers({ ...run, worker: await readWorkerNumber(app.database, run.runId, app.owner) });
+  return { lease, signal, app, organisation, roster, run, runId, numbers, write };
 }
 
 /** Closes a failed run according to the error, and throws the error. */
@@ -255,7 +258,8 @@ async function openRun(
   return write(async (transaction) => {
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !blocker) {
-      await markInFlightUnknown(transaction, new RunNumbers(open));
+      await endChunks(transaction, open.runId);
+      await markInFlightUnknown(transaction, open.runId);
       await noteOverridden(app, transaction, open.runId, overridden);
       await applyLeft(transaction, { app, run: open });
       return takeOverRun(transaction, open.runId, holder, request);
@@ -339,7 +343,8 @@ async function abandon(
     ...(reported > 0 ? [`${countNoun(reported, 'change')} that it reported early did not hold`] : []),
   ].join('; ');
   app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
-  await markInFlightUnknown(transaction, new RunNumbers(open));
+  await endChunks(transaction, open.runId);
+  await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);
   await dropSweptPages(transaction, open.runId);
   const isPlanned = open.stage === 'planned' || open.stage === 'screened';

@@ -19,18 +19,10 @@ import {
   runStages,
   runStates,
 } from '../vocabulary.js';
-import {
-  type Database,
-  findRow,
-  insertRows,
-  type Queryable,
-  readColumn,
-  readRow,
-  readValue,
-} from './database/database.js';
+import { type Database, findRow, type Queryable, readColumn, readRow, readValue } from './database/database.js';
 import { insertInto, rawSql, type Sql, sql, updateOf } from './database/statement.js';
 import { noteFailedParties } from './night/apply-answers.js';
-import { noteBillableAttempts, RunNumbers } from './night/ledger.js';
+import { noteBillableAttempts } from './night/ledger.js';
 import { runSumsSchema } from './night/run-sums.js';
 import { isWholeSql } from './operations/metrics.js';
 import { isOfOrganisation } from './organisations.js';
@@ -59,7 +51,7 @@ export async function insertRun(
   const row = { ...run, state: 'running', stage: 'started' };
   const stored = await readRow(database, runRow, sql`${insertInto('run', [row])} returning *`);
   const { epoch, owner, startedAt } = run;
-  await saveRunWorker(database, stored, { epoch, owner, takenAt: startedAt, differences: [] });
+  await saveRunWorker(database, stored.runId, { epoch, owner, takenAt: startedAt, differences: [] });
   return stored;
 }
 
@@ -81,7 +73,7 @@ export async function takeOverRun(
      where run_id = ${runId}
      returning *`,
   );
-  await saveRunWorker(database, run, holder);
+  await saveRunWorker(database, runId, holder);
   return run;
 }
 
@@ -309,20 +301,39 @@ const holderRow = z.object({
   takenAt: z.date(),
   differences: z.array(z.string()).readonly(),
 });
-async function saveRunWorker(
+/** Notes a process that works on a run from now on, or only makes searches of it, under the next number of the run. Returns the number. */
+export async function saveRunWorker(
   transaction: Queryable,
-  run: Pick<RunRow, 'runId' | 'resumed' | 'wave'>,
-  holder: z.infer<typeof holderRow>,
-): Promise<void> {
-  const { runId, worker } = new RunNumbers(run);
-  await insertRows(transaction, 'run_worker', [{ runId, worker, ...holder }]);
+  runId: number,
+  { epoch, owner, takenAt, differences }: z.infer<typeof holderRow>,
+  hasJoined = false,
+): Promise<number> {
+  // One after another: two processes that join at once would take the same number.
+  await transaction.execute(sql`select from run where run_id = ${runId} for no key update`);
+  return readValue(
+    transaction,
+    z.number(),
+    sql`insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, has_joined)
+     select ${runId}, coalesce(max(worker), 0) + 1, ${epoch}, ${owner}, ${takenAt}, ${differences}, ${hasJoined}
+     from run_worker where run_id = ${runId}
+     returning worker`,
+  );
 }
 
-/** All processes that worked on a run, in order. */
+/** The number of a process in a run that it works on. */
+export function readWorkerNumber(database: Queryable, runId: number, owner: string): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    sql`select max(worker) as worker from run_worker where run_id = ${runId} and owner = ${owner} and not has_joined`,
+  );
+}
+
+/** The processes that began a run and resumed it, in order. */
 export async function readRunHolders(database: Queryable, runId: number) {
   return database.query(
     holderRow,
-    sql`select epoch, owner, taken_at, differences from run_worker where run_id = ${runId} order by worker`,
+    sql`select epoch, owner, taken_at, differences from run_worker where run_id = ${runId} and not has_joined order by worker`,
   );
 }
 

@@ -57,7 +57,7 @@ export async function runDisturbedTrial(nursery: Nursery, options: DisturbedOpti
 }
 
 const countRow = z.object({ count: z.number() });
-const toCounter = (database: Database) => async (sql: string) =>
+export const toCounter = (database: Database) => async (sql: string) =>
   (await findValue(database, z.number(), `select count(*)::integer as count from ${sql}`)) ?? Number.NaN;
 
 /** On a server nobody can tell a dead owner from a slow one before its lease has run out: time passes in one step. */
@@ -83,7 +83,8 @@ async function assessDisturbed(site: Site, night: DisturbedNight, database: Data
   };
 }
 
-function countAnswered(site: Site): ReadonlyMap<string, number> {
+/** How often the service has answered for each customer. */
+export function countAnswered(site: Site): ReadonlyMap<string, number> {
   const answered = new Map<string, number>();
   for (const call of site.calls()) {
     if (isControl(call) || !call.worked) continue;
@@ -178,7 +179,7 @@ class DisturbedNight {
   }
 }
 
-const isThere = ({ process: child }: Life): boolean => child.exitCode === null && child.signalCode === null;
+export const isThere = ({ process: child }: Life): boolean => child.exitCode === null && child.signalCode === null;
 
 /** What a crash trial is to do. */
 interface CrashTrialOptions extends SiteSize {

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../src/runs/app-context.js';
 import { retryMails } from '../../src/runs/mail/manage.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import { runScreening } from '../../src/runs/screening-run.js';
+import { runWorker } from '../../src/runs/worker-run.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
@@ -26,6 +27,8 @@ const mail = {
 };
 
 const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
+  // With the machine's own clock the rate is shared with other processes.
+  if (offsetMs === 0 && haste === 1) return systemClock;
   const begunMs = Date.now() + offsetMs;
   const elapsedMs = (): number => performance.now() * haste;
   const sinceMs = elapsedMs();
@@ -59,6 +62,7 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
           screening: neverHeld,
           run: { deadline: order.deadline ?? '1h' },
           reports: { dir: order.reports },
+          fleet: order.isFleet ? { worker: 'separate' } : false,
           ...(order.smtpUrl === undefined ? {} : { mail }),
         },
       },
@@ -69,6 +73,10 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
       if (event.kind === 'stage_started') emitStage(event.stage);
     };
     try {
+      if (order.task === 'work') {
+        await runWorker({ ...app, owner: `life-${process.pid}` }, new AbortController().signal);
+        return null;
+      }
       if (order.task === 'report') {
         await runReports({ ...app, emit: hear }, {});
         return null;

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
-import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
+import { batchLimits } from '../../src/runs/screening/search-many.js';
 import { compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { runCrashTrial, runDisturbedTrial } from './crash-trials.js';
 import type { LedgerFigures } from './end-state.js';
+import { runFleetTrial } from './fleet-trials.js';
 import { runOutageTrial, runPauseTrial, runStartsTrial } from './rival-trials.js';
 import { type Locate, Nursery, openPlaces, type Places } from './site.js';
 
@@ -127,10 +128,39 @@ async function disturb(locate: Locate): Promise<Verdict> {
   };
 }
 
+async function workers(locate: Locate): Promise<Verdict> {
+  const workers = 3;
+  const figures = await runFleetTrial(nursery, {
+    locate,
+    workers,
+    customers: isLong ? 20_000 : 2_000,
+    rate: { perSecond: isLong ? 200 : 100, concurrency },
+    times: isLong ? 50 : 6,
+    random: makeSeededRandom(seed),
+    emit: (line) => values.talk && say(`  ${line}`),
+  });
+  const { kills, lost, twice, repeated, differences } = figures;
+  const ledger = assessLedger(figures.ledger);
+  // A new process of the run takes the chunks from all workers. A batch is what is answered in 100 ms, and in the save before it.
+  const mostAWorker = concurrency + 50;
+  const most = (kills.worker + kills.connection) * mostAWorker + kills.coordinator * workers * mostAWorker;
+  return {
+    figures: `${kills.worker} kills of workers, ${kills.coordinator} of the run, ${kills.connection} of connections in ${figures.seconds.toFixed(0)} s: ${lost} lost, ${twice} twice, ${repeated} searches repeated, ${ledger.figures}`,
+    broken: [
+      ...ledger.broken,
+      ...differences,
+      ...unless(lost === 0, `${lost} customers lost`),
+      ...unless(twice === 0, `${twice} changes twice`),
+      ...unless(repeated <= most, `${repeated} searches repeated, more than ${most}`),
+    ],
+  };
+}
+
 function listTrials({ embedded, postgres }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
     ['starts embedded', () => starts(embedded)],
+    ['workers postgres', () => workers(postgres)],
     // A short form of these is kill-points.test.ts and kill-rivals.test.ts of test/long.
     ...(isLong
       ? ([

@@ -60,8 +60,10 @@ async function writeMembers(customers: number): Promise<string> {
 
 /** What one process of a campaign is to do. */
 export interface LifeOrder {
-  /** `report` makes the reports that the run before it left unwritten, `mail` sends what waits, as `outbox retry` does. */
-  task: 'screen' | 'report' | 'mail';
+  /** `report` makes the reports that the run before it left unwritten, `mail` sends what waits, as `outbox retry` does, `work` searches for runs. */
+  task: 'screen' | 'report' | 'mail' | 'work';
+  /** Whether workers make the searches. */
+  isFleet?: boolean;
   location: DatabaseLocation;
   service: { url: string; apiKey: string };
   roster: string;

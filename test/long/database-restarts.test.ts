@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
+import { batchLimits } from '../../src/runs/screening/search-many.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { runDisturbedTrial } from '../campaign/crash-trials.js';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
+import { batchLimits } from '../../src/runs/screening/search-many.js';
 import { runCrashTrial } from '../campaign/crash-trials.js';
 import { Nursery } from '../campaign/site.js';
 import { testDatabases } from '../helpers/databases.js';

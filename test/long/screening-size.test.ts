@@ -132,7 +132,7 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
      values (1, 1, 1, 'test', 'rescreen', 'running', 'started', 'k', 1, 'o', 's', 'v', now()) returning run_id`,
   );
   const runId = run?.runId ?? Number.NaN;
-  const numbers = new RunNumbers({ runId, resumed: 0, wave: 1 });
+  const numbers = new RunNumbers({ runId, worker: 1, wave: 1 });
   await database.execute(
     sql`insert into run_worker (run_id, worker, epoch, owner, taken_at, differences) values (${runId}, 1, 1, 'o', now(), '{}')`,
   );

@@ -264,7 +264,7 @@ export async function closeDeadChecks({ database, clock, owner, settings }: AppC
       );
       if (!isStillOpen) return;
       // A check is never resumed, so it has one process.
-      await markInFlightUnknown(transaction, { runId, worker: 1 });
+      await markInFlightUnknown(transaction, runId);
       await endCheck(transaction, runId, failure, clock.now());
     });
     await releaseLease(database, lease);

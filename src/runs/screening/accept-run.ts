@@ -61,7 +61,7 @@ export async function acceptRun(
       }
       const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
-      const numbers = new RunNumbers(run);
+      const numbers = new RunNumbers({ ...run, worker: 1 });
       const session: RunSession = { ...held, app, organisation, run: current, runId, numbers, roster, write };
       const { parties, state, reasons } = await concludeRun(transaction, session, {
         halted: null,

@@ -16,7 +16,7 @@ import type { RunSession } from '../session.js';
 import { noteWebhooks } from '../status.js';
 
 /** Whether the settings limit the number of searches. */
-const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
+export const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
   (budget.maxSearchesPerRun ?? budget.maxSearchesPerDay ?? budget.maxSearchesPerMonth) !== undefined;
 
 /**

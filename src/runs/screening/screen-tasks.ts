@@ -5,10 +5,12 @@ import { refreshRunStatistics } from '../../store/runs.js';
 import { RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { createAttemptNotes } from './attempts.js';
-import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
+import { commitFailures, commitScreenings } from './commit.js';
 import { ControlRounds, findControl } from './controls.js';
+import { searchByWorkers } from './fleet.js';
 import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
+import { searchMany } from './search-many.js';
 import {
   BadAnswers,
   giveUpWhenTooMany,
@@ -82,57 +84,12 @@ async function searchRemaining(context: SearchContext): Promise<number> {
   const { session, account, tally, signals } = context;
   // Sorting the remaining searches takes seconds at a million customers.
   signals.throwIfStopped();
-  const commit = openGroupCommit<FinishedSearch>(batchLimits, (finished) =>
-    commitScreenings(session, account, finished),
-  );
-  const underWay = new UnderWay();
-  const tasks = handOutTasks(context, underWay, commit.close);
-  let unanswered = 0;
-  const work = async (): Promise<void> => {
-    for await (const task of tasks) {
-      try {
-        const finished = await searchTask(context, task);
-        const { outcome } = finished;
-        // Before the save, so that no further search is paid for.
-        if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
-        if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
-        // After a stop hundreds of searches that were handed out have left nothing to save.
-        if (hasLeftTraces(finished)) await commit.add(finished);
-      } catch (error) {
-        signals.stop(error);
-      }
-      underWay.end();
-    }
-  };
-  const { concurrency } = session.app.settings.service.rate;
-  await Promise.all(Array.from({ length: concurrency }, () => work().catch(signals.stop)));
-  await commit.close();
+  const { unanswered } = session.app.settings.fleet
+    ? await searchByWorkers(context)
+    : await searchMany(context, account, (parts) => handOutTasks(context, parts));
   signals.throwIfStopped();
   if (tally.isLimitReached) throw tally.toHalt();
   return unanswered;
-}
-
-const hasLeftTraces = ({ outcome, attempts }: FinishedSearch): boolean =>
-  outcome.kind !== 'aborted' || attempts.attempts.length + attempts.unsent.length > 0;
-
-/** Counts running searches; `ended` resolves when none runs. */
-class UnderWay {
-  #count = 0;
-  #waiting: (() => void)[] = [];
-
-  begin(): void {
-    this.#count += 1;
-  }
-
-  end(): void {
-    this.#count -= 1;
-    if (this.#count > 0) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  async ended(): Promise<void> {
-    if (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
 }
 
 const isSpent = (error: unknown): error is RunHalted => error instanceof RunHalted && error.code === 'budget';
@@ -168,8 +125,7 @@ const chunkSize = 2_000;
  */
 async function* handOutTasks(
   { session, tally, controls, signals }: SearchContext,
-  underWay: UnderWay,
-  saveAll: () => Promise<void>,
+  { underWay, saveAll }: Parameters<Parameters<typeof searchMany>[2]>[0],
 ): AsyncGenerator<SearchTask, void> {
   for await (const chunk of readSearchTasks(session.app, session.run.runId, chunkSize)) {
     for (const task of chunk) {
@@ -185,65 +141,6 @@ async function* handOutTasks(
       yield task;
     }
   }
-}
-
-/**
- * Unsaved answers are searched again after a crash, so they wait at most 100 ms. The item limit, which is promised, applies
- * only above a thousand answers a second, or with a slow database.
- */
-export const batchLimits = { maxItems: 512, maxDelayMs: 100 };
-
-/**
- * Saves items by `save` in batches, one batch at a time, in order of arrival. At most `maxItems` are unsaved, each for about `maxDelayMs`. A
- * failed save ends all saving.
- */
-export function openGroupCommit<Item>(limits: typeof batchLimits, save: (items: readonly Item[]) => Promise<void>) {
-  let pending: Item[] = [];
-  let unsaved = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let saving: Promise<void> = Promise.resolve();
-  let failure: { error: unknown } | undefined;
-
-  const flush = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    saving = saving.then(async () => {
-      const items = pending;
-      pending = [];
-      if (items.length > 0 && !failure) {
-        await save(items).catch((error: unknown) => {
-          failure = { error };
-        });
-      }
-      unsaved -= items.length;
-    });
-    return saving;
-  };
-  const throwFailure = (): void => {
-    if (failure) throw failure.error;
-  };
-
-  return {
-    /** Takes an item; waits while the maximum is unsaved. Rejects with the error of a failed save. */
-    add: async (item: Item): Promise<void> => {
-      throwFailure();
-      pending.push(item);
-      unsaved += 1;
-      // One half of a batch is saved while the other half fills.
-      if (pending.length >= limits.maxItems / 2) {
-        const saved = flush();
-        if (unsaved >= limits.maxItems) await saved;
-      } else {
-        timer ??= setTimeout(flush, limits.maxDelayMs);
-      }
-      throwFailure();
-    },
-    /** Saves the rest and waits for it. */
-    close: async (): Promise<void> => {
-      await flush();
-      throwFailure();
-    },
-  };
 }
 
 const remainderSize = 16;

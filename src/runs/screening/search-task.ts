@@ -22,9 +22,17 @@ export interface SearchContext {
   badAnswers: BadAnswers;
 }
 
+/** What one search needs. */
+export type TaskContext = Pick<
+  SearchContext,
+  'session' | 'client' | 'noteAttempt' | 'tally' | 'signals' | 'badAnswers'
+> & {
+  outage: Pick<OutageWatch, 'noteAnswer'>;
+};
+
 /** Makes one search unless the run is stopping, and emits the progress. */
 export async function searchTask(
-  { session, client, outage, noteAttempt, tally, signals, badAnswers }: SearchContext,
+  { session, client, outage, noteAttempt, tally, signals, badAnswers }: TaskContext,
   task: SearchTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
@@ -72,6 +80,12 @@ export class SearchTally {
     return Math.max(0, this.#limit - this.#handedOut);
   }
 
+  /** Takes over what other processes have done. */
+  follow(counts: { done: number; calls: number }): void {
+    this.done = counts.done;
+    this.calls = counts.calls;
+  }
+
   /** Records the end of a search after so many calls. */
   note(outcome: ScreeningOutcome, calls: number): void {
     this.calls += calls;
@@ -87,8 +101,8 @@ export class SearchTally {
     return this.#handedOut;
   }
 
-  handOut(): void {
-    this.#handedOut += 1;
+  handOut(searches = 1): void {
+    this.#handedOut += searches;
   }
 
   /** Records that the limit leaves searches undone. */

@@ -116,7 +116,7 @@ async function readHolder(database: Queryable, key: string): Promise<LeaseHolder
 }
 
 /** The kinds of work that exclude each other within an organisation. */
-type LeaseKind = 'screening' | 'sweep' | 'sweep-dirty' | 'reconcile' | 'check' | 'assure' | 'invite' | 'job';
+type LeaseKind = 'screening' | 'sweep' | 'sweep-dirty' | 'reconcile' | 'check' | 'assure' | 'invite' | 'job' | 'worker';
 
 /**
  * The key of a lease: the kind of work, the organisation, and what the lease is about. A slash in the name of an organisation is escaped, so

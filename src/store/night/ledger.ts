@@ -29,10 +29,10 @@ export class RunNumbers {
   #batches = 0;
   #calls = 0;
 
-  /** A run that was resumed so often has had one process more. */
-  constructor({ runId, resumed, wave }: { runId: number; resumed: number; wave: number }) {
+  /** `worker` is the number of the process in the run. */
+  constructor({ runId, worker, wave }: { runId: number; worker: number; wave: number }) {
     this.runId = runId;
-    this.worker = resumed + 1;
+    this.worker = worker;
     this.#wave = wave;
   }
 
@@ -131,14 +131,9 @@ export async function saveAttempts(
   );
 }
 
-/** Marks the in-flight attempts of a dead worker as unknown: the service may have billed them. */
-export async function markInFlightUnknown(
-  transaction: Queryable,
-  { runId, worker }: Pick<RunNumbers, 'runId' | 'worker'>,
-): Promise<void> {
-  await transaction.execute(
-    sql`update call set outcome = 'unknown' where run_id = ${runId} and worker = ${worker} and outcome = 'in_flight'`,
-  );
+/** Marks the in-flight attempts of a run whose processes write nothing more as unknown: the service may have billed them. */
+export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(sql`update call set outcome = 'unknown' where run_id = ${runId} and outcome = 'in_flight'`);
 }
 
 /** An answered search of this run, to repeat as a control search; null without one. */
@@ -151,10 +146,26 @@ export function findAnsweredRequest(database: Queryable, runId: number) {
   );
 }
 
+/** The number of bad answers of a run to these requests. */
+export async function countBadAnswersTo(
+  database: Queryable,
+  runId: number,
+  requestIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await database.query(
+    badRow,
+    sql`select request_id, count(*) as attempts from call
+     where run_id = ${runId} and request_id = any (${requestIds}) and outcome = 'bad_response' group by request_id`,
+  );
+  return new Map(rows.map(({ requestId, attempts }) => [requestId, attempts]));
+}
+
+const badRow = z.object({ requestId: z.number(), attempts: z.number() });
+
 /** The number of bad answers of a run by request, for the requests that remain of its plan. */
 export async function countBadAnswers(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
   const rows = await database.query(
-    z.object({ requestId: z.number(), attempts: z.number() }),
+    badRow,
     sql`select request_id, count(*) as attempts
      from call
      where run_id = ${runId} and outcome = 'bad_response'

@@ -68,6 +68,29 @@ export async function* readSearchTasks(
   }
 }
 
+/** The remaining searches among these parties of a run, in order. Each is looked up by its key, whatever is known of the run's tables. */
+export async function readTasksOf(
+  { database, version, settingsDigest }: { database: Queryable; version: string; settingsDigest: string },
+  runId: number,
+  partyIds: readonly number[],
+): Promise<SearchTask[]> {
+  const left = await readColumn(
+    database,
+    z.number(),
+    sql`select party_id from (
+       select planned.party_id,
+         (select true from call where run_id = ${runId} and request_id = planned.request_id and batch is not null limit 1) as is_answered,
+         (select true from failure where run_id = ${runId} and request_id = planned.request_id) as has_failed,
+         (select true from reused where run_id = ${runId} and party_id = planned.party_id and wave is not null) as is_reused
+       from planned where run_id = ${runId} and party_id = any (${partyIds})
+       offset 0
+     ) party
+     where coalesce(is_answered, has_failed, is_reused) is null
+       and not exists (select from run where run_id = ${runId} and unconfirmed_because is not null)`,
+  );
+  return readPage(database, { runId, partyIds: left, version, settingsDigest });
+}
+
 /** The pages of parties in the order of their searches. All parties of a search have the same order, so they stay on one page. */
 function readOrder(database: Queryable, runId: number) {
   return readColumn(
@@ -130,7 +153,7 @@ function readPage(
  * SQL: the parties of a run that are still to be searched for. What is done is looked up in hashes, however little is known of a run that has
  * just begun: as joins, 10,000 customers took minutes.
  */
-const remainingSql = (runId: number): Sql => sql`
+export const remainingSql = (runId: number): Sql => sql`
   select party_id, request_id, search_order, reason from planned
   where run_id = ${runId} and search_order is not null
     and request_id not in (select request_id from call where run_id = ${runId} and batch is not null)

@@ -129,7 +129,7 @@ export const isNightSql = sql`run.kind in ('screen', 'rescreen') and run.selecti
 
 /** SQL: when a row of `run` was started or last resumed. */
 export const takenAtSql = sql`greatest(
-  run.started_at, (select max(taken_at) from run_worker where run_worker.run_id = run.run_id)
+  run.started_at, (select max(taken_at) from run_worker where run_worker.run_id = run.run_id and not has_joined)
 )`;
 
 /** SQL: whether a row of `run` is more than a run over the dossiers or customers that events have marked. */

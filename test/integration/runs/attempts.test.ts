@@ -55,7 +55,7 @@ describeOnEachDatabase('the ledger of attempts', (open) => {
     const { database, run, work } = await openSite();
     const app = await work();
     await run(app);
-    const numbers = new RunNumbers({ runId: 1, resumed: 0, wave: 1 });
+    const numbers = new RunNumbers({ runId: 1, worker: 1, wave: 1 });
     const write: Parameters<typeof createAttemptNotes>[0]['write'] = (noting) => database.transaction(noting);
     const note = createAttemptNotes({ app, numbers, write });
     const requests = Array.from({ length: 205 }, (_, place) => place + 1_001);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { openGroupCommit } from '../../../src/runs/screening/screen-tasks.js';
+import { openGroupCommit } from '../../../src/runs/screening/search-many.js';
 
 it('everything is saved once and in order, and no more than the limit is ever unsaved', async () => {
   const saved: number[] = [];

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { countWorkers, endChunks, openChunks, readChunkProgress, stopChunks } from '../../store/night/chunks.js';
+import { countBadAnswers } from '../../store/night/ledger.js';
+import { countSearchTasks } from '../../store/night/screenings.js';
+import { RunHalted, stopGraceMs } from '../halt.js';
+import { runWorker } from '../worker-run.js';
+import { BadAnswers, type SearchContext } from './search-task.js';
+
+const pollMs = 250;
+const missingAfterMs = 5_000;
+const all = 2 ** 40;
+
+/** About five seconds of a quarter of the rate: what a worker that dies delays. */
+const toChunkSize = (perSecond: number): number => Math.min(500, Math.max(25, Math.ceil(1.25 * perSecond)));
+
+/**
+ * Makes one pass over the remaining searches by workers. This process cuts them into chunks, makes the control searches between waves, and waits
+ * for the workers. Returns how many searches are unanswered; throws RunHalted as `screenTasks` does.
+ */
+export async function searchByWorkers(context: SearchContext): Promise<{ unanswered: number }> {
+  const { session, tally, controls } = context;
+  const { app, run, write } = session;
+  if (!(await controls.searchIfDue())) return { unanswered: 0 };
+  const { service, screening } = app.settings;
+  const hasControls = app.settings.controls.length > 0;
+  const waves = await write((transaction) =>
+    openChunks(transaction, run.runId, {
+      size: toChunkSize(service.rate.perSecond),
+      first: hasControls ? controls.untilNext : all,
+      each: hasControls ? screening.controlsEvery : all,
+      most: Math.min(all, tally.affordable),
+    }),
+  );
+  const inline = startInline(context);
+  try {
+    for (const { searches } of waves) {
+      if (!(await controls.searchIfDue())) return { unanswered: 0 };
+      tally.handOut(searches);
+      await awaitWorkers(context);
+    }
+  } finally {
+    await leaveWorkers(context);
+    await inline.stop();
+  }
+  context.badAnswers = new BadAnswers(await countBadAnswers(app.database, run.runId));
+  const { remaining } = await countSearchTasks(app.database, run.runId);
+  if (remaining > 0 && tally.affordable === 0) tally.reachLimit();
+  return { unanswered: remaining };
+}
+
+/** Makes this process a worker as well, where the settings want it. */
+function startInline({ session, signals }: SearchContext): { stop: () => Promise<void> } {
+  const { app } = session;
+  if (!app.settings.fleet || app.settings.fleet.worker === 'separate') return { stop: async () => {} };
+  const stopping = new AbortController();
+  // A number of its own in the run: it counts its batches and calls by itself.
+  const working = runWorker({ ...app, owner: `${app.owner}:worker` }, stopping.signal).catch(signals.stop);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await working;
+    },
+  };
+}
+
+/** Waits until the chunks of the current wave are done. */
+async function awaitWorkers({ session, tally, signals, outage }: SearchContext): Promise<void> {
+  const { app, run, runId } = session;
+  const begun = await readChunkProgress(app.database, run.runId);
+  const doneBefore = tally.done;
+  const watch = watchWorkers(session, outage);
+  for (;;) {
+    const progress = await readChunkProgress(app.database, run.runId);
+    tally.follow({ done: doneBefore + progress.searches - begun.searches, calls: progress.calls });
+    const { done, total, calls, found } = tally;
+    app.emit({ kind: 'progress', runId, stage: 'screen', done, total, calls, found: { ...found } });
+    if (progress.haltedBy !== null) throw new RunHalted(progress.haltedBy, progress.haltReason ?? '');
+    if (progress.open === 0) return;
+    signals.throwIfStopped();
+    await watch();
+    await delay(pollMs, undefined, { signal: signals.waitSignal }).catch(() => undefined);
+  }
+}
+
+/** Watches whether any worker can search; an absence is waited for as an outage of the service is. */
+function watchWorkers({ app }: SearchContext['session'], outage: SearchContext['outage']): () => Promise<void> {
+  let missingSinceMs: number | null = null;
+  return async () => {
+    const { alive, able, cutOff } = await countWorkers(app.database, app.settings.organisation, app);
+    if (able > cutOff) {
+      missingSinceMs = null;
+      outage.noteAnswer();
+      return;
+    }
+    const nowMs = performance.now();
+    missingSinceMs ??= nowMs;
+    if (able > 0) outage.noteOutage('the service is out of reach for all workers');
+    else if (nowMs - missingSinceMs >= missingAfterMs) outage.noteOutage(describeMissing(alive));
+  };
+}
+
+const describeMissing = (others: number): string =>
+  others === 0
+    ? 'no worker is alive; start `nightscreen worker`'
+    : `none of ${others} workers has this version and these settings; start workers like this process`;
+
+/** Stops what workers still search for the run, waits until they have saved it, and takes their chunks. */
+async function leaveWorkers({ session }: SearchContext): Promise<void> {
+  const { app, run, write } = session;
+  await write((transaction) => stopChunks(transaction, run.runId));
+  const endMs = performance.now() + stopGraceMs + 1_000;
+  while (performance.now() < endMs && (await readChunkProgress(app.database, run.runId)).held > 0) await delay(pollMs);
+  await write((transaction) => endChunks(transaction, run.runId));
+}

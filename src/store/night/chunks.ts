@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import { LeaseLostError } from '../../errors.js';
+import { type HaltCode, haltCodes } from '../../vocabulary.js';
+import { findRow, type Queryable, readRow } from '../database/database.js';
+import type { Lease } from '../database/leases.js';
+import { sql } from '../database/statement.js';
+import { saveRunWorker } from '../runs.js';
+import type { RunNumbers } from './ledger.js';
+import { remainingSql } from './screenings.js';
+
+/**
+ * Cuts the remaining searches of a run into chunks of `size`, in their order. The first wave has `first` searches, each later one `each`; the
+ * waves are numbered from the current one of the run. Returns the number of searches of each wave.
+ */
+export function openChunks(
+  transaction: Queryable,
+  runId: number,
+  { size, first, each, most }: { size: number; first: number; each: number; most: number },
+) {
+  return transaction.query(
+    z.object({ searches: z.number() }),
+    sql`with placed as (
+       select party_id, dense_rank() over (order by place, request_id) - 1 as position
+       from (
+         select request_id, party_id, min(search_order) over (partition by request_id) as place
+         from (${remainingSql(runId)}) planned
+       ) remaining
+     ), waved as (
+       select party_id, position,
+         case when position < ${first}::bigint then 0 else 1 + (position - ${first}::bigint) / ${each}::bigint end as wave
+       from placed where position < ${most}::bigint
+     ), cut as (
+       select wave, (position - case when wave = 0 then 0 else ${first}::bigint + (wave - 1) * ${each}::bigint end) / ${size}::bigint as place,
+         array_agg(party_id order by position, party_id) as party_ids, count(distinct position)::integer as searches
+       from waved group by 1, 2
+     ), opened as (
+       insert into chunk (run_id, number, wave, party_ids, searches)
+       select ${runId}, (select coalesce(max(number), 0) from chunk where run_id = ${runId}) + row_number() over (order by cut.wave, place),
+         run.wave + cut.wave, party_ids, searches
+       from cut join run on run.run_id = ${runId}
+       returning wave, searches
+     )
+     select sum(searches)::integer as searches from opened group by wave order by wave`,
+  );
+}
+
+const claimRow = z.object({
+  runId: z.number(),
+  number: z.number(),
+  wave: z.number(),
+  partyIds: z.array(z.number()),
+  epoch: z.number(),
+  formerWorker: z.number().nullable(),
+});
+/** The right of a process to search a chunk and to write its answers while `epoch` is the chunk's. */
+export interface ChunkClaim extends Omit<z.infer<typeof claimRow>, 'formerWorker'> {
+  /** The number of the process in the run. */
+  worker: number;
+}
+
+/** Which chunks a process may claim: those of runs of its own account, version and settings. `joined` has its numbers by run. */
+interface ClaimScope {
+  joined: ReadonlyMap<number, Pick<RunNumbers, 'worker'>>;
+  accountId: number;
+  version: string;
+  settingsDigest: string;
+  takenAt: Date;
+}
+
+/**
+ * Claims the next open chunk that no living process holds; null when there is none. Calls of a dead holder become unknown: the service may have
+ * billed them.
+ * A process joins a run with its first chunk.
+ */
+export async function claimChunk(
+  transaction: Queryable,
+  { key, epoch, owner }: Lease,
+  { joined, accountId, version, settingsDigest, takenAt }: ClaimScope,
+): Promise<ChunkClaim | null> {
+  const claimed = await findRow(
+    transaction,
+    claimRow,
+    sql`with free as (
+       select chunk.run_id, chunk.number, chunk.worker as former_worker, run.wave
+       from chunk join run using (run_id)
+       where chunk.state = 'open' and chunk.wave <= run.wave and run.state = 'running' and run.account_id = ${accountId}
+         and run.version = ${version} and run.settings_digest = ${settingsDigest}
+         and not exists (
+           select from lease
+           where lease.lease_key = chunk.lease_key and lease.epoch = chunk.lease_epoch and lease.expires_at > clock_timestamp()
+         )
+       order by chunk.run_id, chunk.number limit 1
+       -- A former holder that still writes is skipped until its transaction has ended.
+       for update of chunk skip locked
+     )
+     update chunk set epoch = chunk.epoch + 1, lease_key = ${key}, lease_epoch = ${epoch}, claimed_at = clock_timestamp()
+     from free where chunk.run_id = free.run_id and chunk.number = free.number
+     returning chunk.run_id, chunk.number, free.wave, chunk.party_ids, chunk.epoch, free.former_worker`,
+  );
+  if (claimed === null) return null;
+  const { formerWorker, ...claim } = claimed;
+  const { runId } = claim;
+  if (formerWorker !== null) {
+    await transaction.execute(
+      sql`update call set outcome = 'unknown'
+       where run_id = ${runId} and worker = ${formerWorker} and outcome = 'in_flight'
+         and request_id in (select request_id from planned where run_id = ${runId} and party_id = any (${claim.partyIds}))`,
+    );
+  }
+  const worker =
+    joined.get(runId)?.worker ??
+    (await saveRunWorker(transaction, runId, { epoch, owner, takenAt, differences: [] }, true));
+  await transaction.execute(
+    sql`update chunk set worker = ${worker} where run_id = ${runId} and number = ${claim.number}`,
+  );
+  return { ...claim, worker };
+}
+
+/**
+ * Throws LeaseLostError unless the claim holds, and keeps it until the transaction ends; it is the first statement of each write. Returns whether
+ * no further search may begin.
+ */
+export async function assertClaim(
+  transaction: Queryable,
+  { runId, number, epoch }: ChunkClaim,
+): Promise<{ isStopped: boolean }> {
+  const row = await findRow(
+    transaction,
+    z.object({ isStopped: z.boolean() }),
+    sql`select chunk.state = 'stopped' as is_stopped
+     from chunk join run using (run_id)
+     where chunk.run_id = ${runId} and chunk.number = ${number} and chunk.epoch = ${epoch} and run.state = 'running'
+     for key share of chunk`,
+  );
+  if (row !== null) return row;
+  throw new LeaseLostError(`chunk ${number} of run ${runId} is no longer ours, so nothing is written`);
+}
+
+/** Ends a claim whose searches were all made, or gives the chunk back for another process. */
+export async function leaveChunk(
+  transaction: Queryable,
+  { runId, number, epoch }: ChunkClaim,
+  isDone: boolean,
+): Promise<void> {
+  await transaction.execute(
+    sql`update chunk set lease_key = null, lease_epoch = null, done_at = case when ${isDone} then clock_timestamp() end,
+       state = case when ${isDone} and state = 'open' then 'done' else state end
+     where run_id = ${runId} and number = ${number} and epoch = ${epoch}`,
+  );
+}
+
+/** Stops the chunks of a run: no further search begins, and what is under way may still be saved. */
+export async function stopChunks(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(sql`update chunk set state = 'stopped' where run_id = ${runId} and state = 'open'`);
+}
+
+/** Stops the run of a claim because of what its process found. */
+export async function haltByChunk(
+  transaction: Queryable,
+  claim: ChunkClaim,
+  { code, message }: { code: HaltCode; message: string },
+): Promise<void> {
+  const { runId, number, epoch } = claim;
+  await transaction.execute(
+    sql`update chunk set halted_by = ${code}, halt_reason = ${message}
+     where run_id = ${runId} and number = ${number} and epoch = ${epoch}`,
+  );
+  await stopChunks(transaction, runId);
+}
+
+/** Takes all chunks of a run from their processes, which write nothing more. */
+export async function endChunks(transaction: Queryable, runId: number): Promise<void> {
+  // The lock waits for a transaction that writes answers under a claim.
+  await transaction.execute(
+    sql`select from chunk where run_id = ${runId} and state <> 'done' order by number for update`,
+  );
+  await transaction.execute(
+    sql`update chunk set epoch = epoch + 1, lease_key = null, lease_epoch = null, halted_by = null, halt_reason = null,
+       state = case when state = 'open' then 'stopped' else state end
+     where run_id = ${runId} and state <> 'done'`,
+  );
+}
+
+/** How far the chunks of a run are. */
+export function readChunkProgress(database: Queryable, runId: number) {
+  return readRow(
+    database,
+    z.object({
+      /** Open chunks of the current wave, and of those after it. */
+      open: z.number(),
+      later: z.number(),
+      /** Chunks that a living process holds. */
+      held: z.number(),
+      done: z.number(),
+      /** The searches of chunks that are done. */
+      searches: z.number(),
+      /** The calls of all processes of the run. */
+      calls: z.number(),
+      haltedBy: z.enum(haltCodes).nullable(),
+      haltReason: z.string().nullable(),
+    }),
+    sql`select count(*) filter (where chunk.state = 'open' and chunk.wave <= run.wave)::integer as open,
+       count(*) filter (where chunk.state = 'open' and chunk.wave > run.wave)::integer as later,
+       count(*) filter (where lease.expires_at > clock_timestamp())::integer as held,
+       count(*) filter (where chunk.state = 'done')::integer as done,
+       coalesce(sum(chunk.searches) filter (where chunk.state = 'done'), 0)::integer as searches,
+       (select coalesce(sum(calls), 0)::integer from run_worker where run_worker.run_id = ${runId}) as calls,
+       min(chunk.halted_by) as halted_by, min(chunk.halt_reason) as halt_reason
+     from run
+     left join chunk on chunk.run_id = run.run_id
+     left join lease on lease.lease_key = chunk.lease_key and lease.epoch = chunk.lease_epoch
+     where run.run_id = ${runId}`,
+  );
+}
+
+/** What a worker reports with its lease. */
+export interface WorkerReport {
+  version: string;
+  settingsDigest: string;
+  /** Since when it finds the service out of reach; null while it does not. */
+  outageSince: Date | null;
+}
+
+/** Stores what a worker reports. */
+export async function reportWorker(database: Queryable, { key, epoch }: Lease, report: WorkerReport): Promise<void> {
+  const details = JSON.stringify({ ...report, outageSince: report.outageSince?.toISOString() ?? null });
+  await database.execute(
+    sql`update lease set details = ${details}::jsonb
+     where lease_key = ${key} and epoch = ${epoch} and details is distinct from ${details}::jsonb`,
+  );
+}
+
+/** The living workers of an organisation: all, those of this version and these settings, and how many of those find the service out of reach. */
+export function countWorkers(
+  database: Queryable,
+  organisation: string,
+  { version, settingsDigest }: Pick<WorkerReport, 'version' | 'settingsDigest'>,
+) {
+  return readRow(
+    database,
+    z.object({ alive: z.number(), able: z.number(), cutOff: z.number() }),
+    sql`select count(*)::integer as alive, count(*) filter (where is_able)::integer as able,
+       count(*) filter (where is_able and details ->> 'outageSince' is not null)::integer as cut_off
+     from (
+       select details, coalesce(details ->> 'version' = ${version} and details ->> 'settingsDigest' = ${settingsDigest}, false) as is_able
+       from lease
+       where expires_at > clock_timestamp() and lease_key like 'worker/%' and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)}
+     ) worker`,
+  );
+}
