@@ -11,7 +11,7 @@ import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import { isLoopback } from '../loopback.js';
 import { toVisibleText } from '../reports/text.js';
-import type { RunEvent } from '../runs/app-context.js';
+import { LastRun, type RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import { describeError, formatError, toErrorDocument } from './describe-error.js';
 import { combineExitCodes, toErrorExitCode } from './exit-code.js';
@@ -50,16 +50,24 @@ export function loadInvocationConfigs(invocation: ConfigSource): readonly Config
 }
 
 /** The invocations for each organisation; the invocation itself where one is named, or only one is configured. */
-function listInvocations(invocation: Invocation): readonly Invocation[] {
+export function listInvocations(invocation: Invocation): readonly Invocation[] {
   if (invocation.options.organisation !== undefined) return [invocation];
   const names = loadInvocationConfigs(invocation).map(({ settings }) => settings.organisation);
   if (names.length === 1) return [invocation];
-  return names.map((organisation) => ({ ...invocation, options: { ...invocation.options, organisation } }));
+  return names.map((organisation) => ({
+    ...invocation,
+    options: { ...invocation.options, organisation },
+    isBesideOthers: true,
+    lastRun: new LastRun(),
+  }));
 }
 
 /** Does the work for each organisation where none is named; several outcomes are one document, and texts below each other. */
-export async function runForEach(invocation: Invocation, work: Work): ReturnType<Work> {
-  const invocations = listInvocations(invocation);
+export async function runForEach<Result extends Awaited<ReturnType<Work>>>(
+  invocation: Invocation,
+  work: (invocation: Invocation) => Promise<Result>,
+  invocations = listInvocations(invocation),
+): Promise<Result | Outcome> {
   const [only, second] = invocations;
   if (only && !second) return work(only);
   const outcomes = await Promise.all(
@@ -88,13 +96,15 @@ function toErrorOutcome(error: unknown): Outcome {
 }
 
 /** The logger: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */
-export function openLogger({ terminal, readSecrets }: Invocation, config: Config): Logger {
+export function openLogger({ terminal, readSecrets, options }: Invocation, config: Config): Logger {
   const write = (line: string): void => {
     const safe = readSecrets.redact(line);
     if (terminal.isScreen) terminal.writeMessage(`${clearLine}${formatLogLine(safe)}`, true);
     else terminal.writeMessage(safe);
   };
-  return createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
+  const logger = createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
+  const { organisation } = options;
+  return organisation === undefined ? logger : logger.child({ organisation });
 }
 
 const runEvents = channel('nightscreen:run-event');
@@ -117,9 +127,10 @@ export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver
 function chooseReporter(invocation: Invocation, config: Config) {
   const { log, service } = config.settings;
   const { perSecond } = service.rate;
-  const isForPeople = invocation.terminal.isScreen && log.level !== 'debug' && !invocation.options.quiet;
+  const { options, terminal, isBesideOthers = false } = invocation;
+  const isForPeople = terminal.isScreen && log.level !== 'debug' && !options.quiet && !isBesideOthers;
   const { emit, close, meter } = isForPeople
-    ? showProgress(invocation.terminal, perSecond)
+    ? showProgress(terminal, perSecond)
     : logEvents(openLogger(invocation, config), perSecond);
   return {
     emit: (event: RunEvent): void => {

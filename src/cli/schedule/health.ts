@@ -17,33 +17,45 @@ import { look } from '../watchdog.js';
 /** A check that hangs at the stop is abandoned: it loses no data, and the whole stop has 7 seconds. */
 const mostAtStopMs = 5_000;
 
+/** An organisation, or the only one, whose jobs a scheduler starts. */
+export interface Scheduled {
+  invocation: Invocation;
+  config: Config;
+}
+
 /**
  * Starts the checks of the watchdog, and serves metrics and health when an address is given; throws ConfigError when it cannot listen there.
- * Jobs run with the returned `invocation`, which measures them; `clock` times the checks.
+ * Jobs run with the returned `invocations`, which measure them; `clock` times the checks.
  */
 export async function startMonitoring(
-  invocation: Invocation,
-  config: Config,
+  asked: Invocation,
+  scheduled: readonly [Scheduled, ...Scheduled[]],
   { logger, address, clock = systemClock }: { logger: Logger; address: MetricsAddress | null; clock?: Clock },
 ) {
   const metrics = createMetrics(version, { isLasting: true });
-  const isStopping = (): boolean => invocation.signal.aborted;
+  const isStopping = (): boolean => asked.signal.aborted;
   const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
-  const measuring = measureInto(config, metrics, { isStopping, complain });
-  const health = watchHealth(config, measuring, isStopping);
+  const measured = scheduled.map(({ invocation, config }) => {
+    const own = metrics.of(invocation.options.organisation ?? null);
+    return { invocation, config, measuring: measureInto(config, own, { isStopping, complain }) };
+  });
+  const health = watchHealth(metrics, measured, isStopping);
+  // The same for all, as the database.
+  const [{ config }] = scheduled;
   const { hosts } = config.settings.metrics;
   const server = address === null ? null : await startMetricsServer(address, health, hosts);
   if (server) logger.info({ port: server.port }, 'metrics_served');
   // On Postgres separate connections read the figures.
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async () => {};
-  const measured: Measuring = { ...measuring, refresh };
-  const inner = { ...invocation, measuring: measured };
-  const first = isEmbedded && address !== null ? readFirst(inner, complain) : Promise.resolve();
-  const looking = first.then(() => keepLooking(inner, logger, clock));
+  const invocations = measured.map(({ invocation, measuring }) => {
+    const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async () => {};
+    return { ...invocation, measuring: { ...measuring, refresh } };
+  });
+  const readAll = () => Promise.all(invocations.map((each) => readFirst(each, complain)));
+  const first = isEmbedded && address !== null ? readAll() : Promise.resolve();
+  const looking = first.then(() => keepLooking(asked, invocations, logger, clock));
   return {
-    invocation: inner,
-    noteJob: metrics.noteJob,
+    invocations,
     stop: async (): Promise<void> => {
       await Promise.race([looking, clock.sleep(mostAtStopMs)]);
       await server?.stop();
@@ -96,19 +108,25 @@ async function readFirst(invocation: Invocation, complain: (message: string) => 
 const lookEveryMs = 15 * 60_000;
 
 /** Checks every quarter of an hour until the signal; on the embedded database in turn with the jobs. */
-async function keepLooking(invocation: Invocation, logger: Logger, clock: Clock): Promise<void> {
+async function keepLooking(
+  asked: Invocation,
+  invocations: readonly Invocation[],
+  logger: Logger,
+  clock: Clock,
+): Promise<void> {
   for (;;) {
     try {
-      await clock.sleep(lookEveryMs, invocation.signal);
+      await clock.sleep(lookEveryMs, asked.signal);
     } catch {
       return;
     }
     try {
-      const { exitCode, document } = await look(invocation);
-      const { findings } = document;
-      logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
+      const { exitCode, document } = await look(asked, undefined, invocations);
+      const { findings, organisations } = document;
+      const facts = organisations === undefined ? { findings } : { organisations };
+      logger[exitCode === 0 ? 'debug' : 'warn'](facts, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
     } catch (err) {
-      if (invocation.signal.aborted) return;
+      if (asked.signal.aborted) return;
       // Another process uses the embedded database.
       if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
       else logger.error({ err }, 'watchdog_failed');
@@ -126,13 +144,19 @@ const queryTimeoutMs = 120_000;
  * Answers from figures that are read in the background: on Postgres at most once a minute, each time by a connection of its own; on the embedded
  * database, which has one owner at a time, by each job before it ends.
  */
-export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean) {
-  const { metrics } = measuring;
-  const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const read = nowAndThen(() => readFigures(config, measuring));
+export function watchHealth(
+  metrics: ReturnType<typeof createMetrics>,
+  measured: readonly { config: Config; measuring: Measuring }[],
+  isStopping: () => boolean,
+) {
+  const onServer = measured.filter(({ config }) => config.secret('DATABASE_URL') !== undefined);
+  const [server] = onServer;
+  const reads = onServer.map(({ config, measuring }) => nowAndThen(() => readFigures(config, measuring)));
   let isFirst = true;
   /** Reads the figures again, unless they are recent or the jobs read them. Never throws. */
-  const freshen = async (): Promise<void> => (isEmbedded ? undefined : read());
+  const freshen = async (): Promise<void> => {
+    await Promise.all(reads.map((read) => read()));
+  };
   return {
     freshen,
     write: async () => {
@@ -143,9 +167,9 @@ export function watchHealth(config: Config, measuring: Measuring, isStopping: ()
       return { text: await metrics.write(), contentType: metrics.contentType };
     },
     readiness: async () => {
-      const database = isEmbedded ? 'embedded, opened by each job' : await describeServer(config);
+      const database = server ? await describeServer(server.config) : 'embedded, opened by each job';
       const scheduler = isStopping() ? 'stopping' : 'running';
-      const isReachable = isEmbedded || database === reachable;
+      const isReachable = !server || database === reachable;
       return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
     },
   };

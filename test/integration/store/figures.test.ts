@@ -49,7 +49,7 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
     const settings = { rosters: rosters.map((name) => rosterSettingsSchema.parse({ name, csv: { path: 'r.csv' } })) };
     const app = await makeAppContext(database, sandbox, { clock, settings });
     const metrics = createMetrics('1.0.0', { isLasting: false });
-    metrics.show(await readMetricFacts(app, sweeps));
+    metrics.of(null).show(await readMetricFacts(app, sweeps));
     return metrics.write();
   }
   const linesOf = (text: string, name: RegExp): readonly string[] =>

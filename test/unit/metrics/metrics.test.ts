@@ -60,10 +60,11 @@ const linesOf = (text: string): readonly string[] => text.split('\n').filter((li
 
 it('facts are told as figures, and what is no more is told no more', async () => {
   const metrics = createMetrics('1.2.3', { isLasting: false });
+  const own = metrics.of(null);
   expect(linesOf(await metrics.write())).toEqual(
     expect.arrayContaining(['nightscreen_facts_readable 0', 'nightscreen_build_info{version="1.2.3"} 1']),
   );
-  metrics.show(facts);
+  own.show(facts);
   const lines = linesOf(await metrics.write());
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -81,8 +82,8 @@ it('facts are told as figures, and what is no more is told no more', async () =>
     ]),
   );
   expect(lines.filter((line) => /last_success|sweep/.test(line))).toEqual([]);
-  metrics.show({ ...facts, incidents: [], openAlerts: [] });
-  metrics.showUnreadable();
+  own.show({ ...facts, incidents: [], openAlerts: [] });
+  own.showUnreadable();
   const later = linesOf(await metrics.write());
   expect(later.filter((line) => /incidents_open|open_alerts/.test(line))).toEqual([]);
   expect(later).toContain('nightscreen_facts_readable 0');
@@ -90,12 +91,13 @@ it('facts are told as figures, and what is no more is told no more', async () =>
 
 it('attempts are counted by operation and result, those that were never sent are not', async () => {
   const metrics = createMetrics('1.2.3', { isLasting: true });
+  const { observer, noteJob } = metrics.of(null);
   const attempt = { operation: 'aml.search', method: 'POST', path: '/aml/search', startedAt: at };
   const end = { endedAt: at, bytes: 0, requestId: undefined, servedAt: undefined };
-  metrics.observer.ended?.({ ...attempt, attempt: 1 }, { ...end, isSent: true, status: 503, outcome: 'error_status' });
-  metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: true, status: 201, outcome: 'ok' });
-  metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: false, status: null, outcome: 'aborted' });
-  metrics.noteJob('sweep', 'failed');
+  observer.ended?.({ ...attempt, attempt: 1 }, { ...end, isSent: true, status: 503, outcome: 'error_status' });
+  observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: true, status: 201, outcome: 'ok' });
+  observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: false, status: null, outcome: 'aborted' });
+  noteJob('sweep', 'failed');
   const text = await metrics.write();
   expect(linesOf(text).filter((line) => /_total/.test(line))).toEqual([
     'nightscreen_service_attempts_total{operation="aml.search",result="503"} 1',
