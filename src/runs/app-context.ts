@@ -242,6 +242,8 @@ export interface Job {
   defaultCron: string;
   /** The jobs of the same date that must end first, also with a failure. */
   after?: readonly string[];
+  /** How long it waits for them; six hours by default. */
+  waitAtMostMs?: number;
   run(app: AppContext, signal: AbortSignal, slot: JobSlot): Promise<JobResult>;
 }
 
