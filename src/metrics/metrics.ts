@@ -39,19 +39,26 @@ const definitions = {
   outbox_entries: ['Mails and messages that are not sent', ['kind', 'state']],
   outbox_oldest_timestamp_seconds: ['When the oldest of them was queued', ['kind', 'state']],
   incidents_open: ['Open incidents of the watchdog', ['kind']],
+  open_chunks: ['Chunks of searches that workers have or may take', ['organisation']],
+  workers: ['Workers that are alive', ['organisation']],
 } as const satisfies Readonly<Record<string, readonly [help: string, labels: readonly string[]]>>;
 
 type GaugeName = keyof typeof definitions;
 
+/** Those of a worker. It leaves the others to the scheduler: alerts must see when that one has died. */
+const workerGauges: readonly string[] = ['build_info', 'open_chunks', 'workers'] satisfies GaugeName[];
+
 type Sample = readonly [name: GaugeName, labels: Readonly<Record<string, string>>, value: number];
 
 /** Registers the figures; `show` replaces all values. */
-function addGauges(registry: Registry) {
+function addGauges(registry: Registry, isWorker: boolean) {
   const gauges = new Map(
-    Object.entries(definitions).map(([name, [help, labelNames]]) => [
-      name,
-      new Gauge({ name: `nightscreen_${name}`, help, labelNames: [...labelNames], registers: [registry] }),
-    ]),
+    Object.entries(definitions)
+      .filter(([name]) => !isWorker || workerGauges.includes(name))
+      .map(([name, [help, labelNames]]) => [
+        name,
+        new Gauge({ name: `nightscreen_${name}`, help, labelNames: [...labelNames], registers: [registry] }),
+      ]),
   );
   return {
     show: (samples: readonly Sample[]): void => {
@@ -63,10 +70,13 @@ function addGauges(registry: Registry) {
 }
 
 /** The metrics of this process: the figures last read from the database, and its own counters; `isLasting` adds memory and event loop. */
-export function createMetrics(version: string, { isLasting }: { isLasting: boolean }) {
+export function createMetrics(
+  version: string,
+  { isLasting, isWorker = false }: { isLasting: boolean; isWorker?: boolean },
+) {
   const registry = new Registry();
   if (isLasting) collectDefaultMetrics({ register: registry });
-  const gauges = addGauges(registry);
+  const gauges = addGauges(registry, isWorker);
   const addCounter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name: `nightscreen_${name}_total`, help, labelNames, registers: [registry] });
   const attempts = addCounter(
@@ -90,6 +100,9 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
   return {
     observer,
     show: (facts: MetricFacts) => gauges.show(toSamples(facts, version)),
+    /** Shows the figures of a worker; without any after they could not be read. */
+    showFleets: (fleets: MetricFacts['fleets']) =>
+      gauges.show([['build_info', { version }, 1], ...fleets.flatMap(listFleet)]),
     /** Marks the facts as unreadable; those last read stay, with the time of their reading. */
     showUnreadable: () => gauges.set('facts_readable', 0),
     noteJob: (job: string, outcome: 'finished' | 'failed') => jobs.inc({ job, outcome }),
@@ -122,8 +135,14 @@ function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
       ['outbox_oldest_timestamp_seconds', { kind, state }, toSeconds(oldestAt)],
     ]),
     ...facts.incidents.map(({ kind, open }): Sample => ['incidents_open', { kind }, open]),
+    ...facts.fleets.flatMap(listFleet),
   ];
 }
+
+const listFleet = ({ organisation, openChunks, workers }: MetricFacts['fleets'][number]): readonly Sample[] => [
+  ['open_chunks', { organisation }, openChunks],
+  ['workers', { organisation }, workers],
+];
 
 function listNight({ roster, state, failedControls, lastSuccessAt }: MetricFacts['nights'][number]): readonly Sample[] {
   return [

@@ -5,11 +5,14 @@ import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, RunLockedError, readMessage } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
+import type { AppContext } from '../../runs/app-context.js';
 import { readMetricFacts } from '../../runs/metrics.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
+import { readFleetFigures } from '../../store/operations/metrics.js';
 import { buildAppContext } from '../app-context.js';
 import type { Invocation, Measuring } from '../invocation.js';
 import { locateDatabase, withDatabase } from '../open-database.js';
+import type { MetricsAddress } from '../options.js';
 import { version, within } from '../process.js';
 import { withAppContext } from '../session.js';
 import { look } from '../watchdog.js';
@@ -49,6 +52,25 @@ export async function startMonitoring(
       await server?.stop();
     },
   };
+}
+
+/** Serves metrics and health of a worker for these organisations, which share a database; throws ConfigError when it cannot listen there. */
+export async function monitorWorker(
+  config: Config,
+  organisations: readonly string[],
+  { logger, address, isStopping }: { logger: Logger; address: MetricsAddress; isStopping: () => boolean },
+): Promise<{ measuring: Measuring; stop: () => Promise<void> }> {
+  const metrics = createMetrics(version, { isLasting: true, isWorker: true });
+  const measuring = {
+    metrics,
+    refresh: async ({ database }: AppContext) => metrics.showFleets(await readFleetFigures(database, organisations)),
+    noteUnreadable: () => metrics.showFleets([]),
+  };
+  const health = watchHealth(config, measuring, isStopping, 'worker');
+  const { port, stop } = await startMetricsServer(address, health, config.settings.metrics.hosts);
+  logger.info({ port }, 'metrics_served');
+  // Figures are read for those who ask, not for searches.
+  return { measuring: { ...measuring, refresh: async () => {} }, stop };
 }
 
 /** Counting a million customers takes half a minute; a database that has not answered after this time hangs. */
@@ -126,7 +148,12 @@ const queryTimeoutMs = 120_000;
  * Answers from figures that are read in the background: on Postgres at most once a minute, each time by a connection of its own; on the embedded
  * database, which has one owner at a time, by each job before it ends.
  */
-export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean) {
+export function watchHealth(
+  config: Config,
+  measuring: Measuring,
+  isStopping: () => boolean,
+  work: 'scheduler' | 'worker' = 'scheduler',
+) {
   const { metrics } = measuring;
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
   const read = nowAndThen(() => readFigures(config, measuring));
@@ -144,9 +171,11 @@ export function watchHealth(config: Config, measuring: Measuring, isStopping: ()
     },
     readiness: async () => {
       const database = isEmbedded ? 'embedded, opened by each job' : await describeServer(config);
-      const scheduler = isStopping() ? 'stopping' : 'running';
       const isReachable = isEmbedded || database === reachable;
-      return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
+      return {
+        isReady: isReachable && !isStopping(),
+        checks: { database, [work]: isStopping() ? 'stopping' : 'running' },
+      };
     },
   };
 }
@@ -178,12 +207,6 @@ function ignore(): void {}
 interface Health {
   write(): Promise<{ text: string; contentType: string }>;
   readiness(): Promise<{ isReady: boolean; checks: Readonly<Record<string, string>> }>;
-}
-
-/** Where metrics are served; without a host on all addresses of this machine. */
-export interface MetricsAddress {
-  host: string | undefined;
-  port: number;
 }
 
 const plain = (status: number, text: string) => ({ status, contentType: 'text/plain', text });

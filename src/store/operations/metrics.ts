@@ -90,6 +90,21 @@ export async function readStoredFigures(
   };
 }
 
+/** For each of these organisations the open chunks of searches and the workers that are alive. */
+export function readFleetFigures(database: Queryable, organisations: readonly string[]) {
+  return database.query(
+    z.object({ organisation: z.string(), openChunks: z.number(), workers: z.number() }),
+    // Chunks of later waves cannot be taken yet.
+    sql`select named.name as organisation,
+       (select count(*) from chunk join run using (run_id) join organisation using (organisation_id)
+        where organisation.name = named.name and run.state = 'running' and chunk.state = 'open' and chunk.wave <= run.wave) as "openChunks",
+       (select count(*) from lease
+        where lease_key like 'worker/%' and split_part(lease_key, '/', 2) = named.key
+          and details is not null and expires_at > clock_timestamp()) as workers
+     from unnest(${organisations}::text[], ${organisations.map(encodeURIComponent)}::text[]) named (name, key)`,
+  );
+}
+
 /** The newest finished night of a roster (null before the first), and the time of the last complete one. */
 const nightFigure = z.object({
   roster: z.string(),
