@@ -275,10 +275,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         say(event.message, 'warning', warn);
         break;
       case 'worker_ready':
-        say(
-          `ready for ${event.organisation}, ${event.account}: ${event.perSecond}/s for all workers together`,
-          'worker',
-        );
+        say(`ready: ${event.account}, ${event.perSecond} calls per s of all processes together`, 'worker');
         break;
       case 'run_finished':
         // The summary of a run that screened gives its reasons; other runs have none.

@@ -264,11 +264,11 @@ function toGroupVerdict(
   const isRed = rosters.length === 0 || absent.length + waiting.length + red.length > 0;
   const level = isRed ? 'red' : troubles.length > 0 ? 'partial' : 'complete';
   const work = describeGroupAlerts(alerts);
-  const whole = countNoun(rosters.length, 'roster');
+  const whole = `${rosters.length > 1 ? 'all ' : ''}${countNoun(rosters.length, 'roster')} complete`;
   return {
     level,
-    short: keep(...troubles, level === 'complete' && `all ${whole} complete`, work).join('; '),
-    coverage: troubles.length === 0 ? `All ${whole} complete.` : toSentence(troubles.join('; ')),
+    short: keep(...troubles, level === 'complete' && whole, work).join('; '),
+    coverage: troubles.length === 0 ? toSentence(whole) : toSentence(troubles.join('; ')),
     waiting: describeCustomers(customers, rosters),
     news: describeGroupNews(changes),
     remarks: [

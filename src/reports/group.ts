@@ -178,10 +178,13 @@ const exitWords: Readonly<Record<number, string>> = {
 
 /** How the run of a roster ended, in words: `partial (exit code 3: finished with problems)`. */
 export function describeOutcome({ outcome, run }: Pick<GroupRoster, 'outcome' | 'run'>): string {
-  if (run === null || outcome === 'complete') return outcomeWords[outcome];
+  if (run === null || outcome === 'complete') return nameOutcome(outcome);
   const meaning = run.exitCode === null ? '' : ` (exit code ${run.exitCode}: ${exitWords[run.exitCode] ?? 'unknown'})`;
-  return `${outcomeWords[outcome]}${meaning}`;
+  return `${nameOutcome(outcome)}${meaning}`;
 }
+
+/** The same without the exit code. */
+export const nameOutcome = (outcome: GroupRoster['outcome']): string => outcomeWords[outcome];
 
 const outcomeWords: Readonly<Record<GroupRoster['outcome'], string>> = {
   ...codeWords.runState,

@@ -118,8 +118,8 @@ export type RunEvent =
     }
   /** An event of the client. */
   | { kind: 'service'; event: ClientEvent }
-  /** This process makes searches for runs of the organisation from now on. */
-  | { kind: 'worker_ready'; organisation: string; account: string; perSecond: number; concurrency: number }
+  /** This process makes searches for runs from now on. */
+  | { kind: 'worker_ready'; account: string; perSecond: number; concurrency: number }
   | { kind: 'chunk_finished'; runId: string; chunk: number; searches: number; seconds: number }
   /** `roster` is set for a run that has not started here. */
   | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
@@ -245,6 +245,8 @@ export interface Job {
   defaultCron: string;
   /** The jobs of the same date that must end first, also with a failure. */
   after?: readonly string[];
+  /** How long it waits for them; six hours by default. */
+  waitAtMostMs?: number;
   run(app: AppContext, signal: AbortSignal, slot: JobSlot): Promise<JobResult>;
 }
 

@@ -32,7 +32,7 @@ export async function readMetricFacts(app: AppContext, sweeps: { isPlanned: bool
     at,
     isSwept: !sweeps.isOff && (isPlanned || stored.runs.some(({ kind }) => kind === 'sweep')),
     rosters,
-    fleets: settings.fleet ? await readFleetFigures(database, [settings.organisation]) : [],
+    fleet: settings.fleet ? await readFleetFigures(database, settings.organisation) : null,
     cadenceSeconds: Object.fromEntries(Object.entries(hours).map(([tier, value]) => [tier, value * 3_600])),
   };
 }

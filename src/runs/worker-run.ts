@@ -41,9 +41,8 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
     if (event.kind === 'outage_ended') reach.noteAnswer();
   });
   await reach.look(all);
-  const { organisation: name, service } = app.settings;
-  const by = await readAccountName(app.database, account.accountId);
-  app.emit({ kind: 'worker_ready', organisation: name, account: by, ...service.rate });
+  const name = await readAccountName(app.database, account.accountId);
+  app.emit({ kind: 'worker_ready', account: name, ...app.settings.service.rate });
   const searcher = { app, client, organisation, account, lease, numbers: new Map(), reserves: new Map() };
   const parts = { signal: all, mayClaim: () => !reach.isCutOff, giveBack: () => reach.cutOff };
   const loops = Array.from({ length: chunksAtOnce }, () => searchChunks(searcher, parts));

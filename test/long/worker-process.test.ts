@@ -61,7 +61,7 @@ function startWorker(site: Site, ...words: readonly string[]) {
 }
 
 const readFigure = (text: string, name: string): number =>
-  Number(new RegExp(`^nightscreen_${name}\\{organisation="default"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  Number(new RegExp(`^nightscreen_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 
 test('a worker says when it is ready, serves metrics and health, searches, and ends with 0 at SIGTERM', async () => {
   const site = await makeSite(60);

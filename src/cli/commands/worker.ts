@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../clock.js';
-import { type Config, chooseConfig } from '../../config/load-config.js';
-import { ConfigError } from '../../errors.js';
+import type { Config } from '../../config/load-config.js';
+import { ConfigError, type ConfigProblem } from '../../errors.js';
 import { runWorker } from '../../runs/worker-run.js';
 import { findFleetProblems, findMissingService } from '../app-context.js';
 import { defineCommand, parsed } from '../command.js';
@@ -9,49 +9,43 @@ import { describeError, toErrorDetails } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import type { Invocation } from '../invocation.js';
 import { parseWholeNumber, shared } from '../options.js';
-import { loadInvocationConfigs, openLogger, withAppContext } from '../session.js';
+import type { Scheduled } from '../schedule/health.js';
+import { listInvocations, loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 
 const retryMs = 60_000;
 
-/** The configurations to work for: of the named organisation, or of all that have a fleet. */
-function chooseConfigs(invocation: Invocation, concurrency: number | undefined): Config[] {
-  const { organisation } = invocation.options;
-  const all = loadInvocationConfigs(invocation);
-  const named = organisation === undefined ? all : [chooseConfig(all, organisation)];
-  const chosen = named.filter(({ settings }) => settings.fleet !== false);
+function findProblems(config: Config): ConfigProblem[] {
+  if (config.settings.fleet) return [...findMissingService(config), ...findFleetProblems(config)];
   const message = 'is false: write `fleet: true` into the configuration of all processes';
-  const problems = [
-    ...chosen.flatMap((config) => [...findMissingService(config), ...findFleetProblems(config)]),
-    ...(chosen.length > 0 ? [] : named.map(({ originOf }) => ({ where: originOf(['fleet']), path: 'fleet', message }))),
-  ];
-  if (problems.length > 0) throw new ConfigError(problems);
-  return concurrency === undefined ? chosen : chosen.map((config) => limitCalls(config, concurrency));
+  return [{ where: config.originOf(['fleet']), path: 'fleet', message }];
 }
 
-function limitCalls(config: Config, concurrency: number): Config {
-  const { settings } = config;
-  const service = { ...settings.service, rate: { ...settings.service.rate, concurrency } };
-  return { ...config, settings: { ...settings, service } };
+/** The organisations that have a fleet; throws ConfigError when the searches of none can be made. */
+function listServed(asked: Invocation): readonly [Scheduled, ...Scheduled[]] {
+  const all = listInvocations(asked).map((invocation) => ({ invocation, config: loadInvocationConfig(invocation) }));
+  const problems = all.map(({ config }) => findProblems(config));
+  const [first, ...others] = all.filter(({ config }) => config.settings.fleet);
+  if (!first || problems.every(({ length }) => length > 0)) throw new ConfigError(problems.flat());
+  return [first, ...others];
 }
 
-/** Works until the signal. What fails is tried again where others depend on this process, and thrown where none do. */
-async function keepWorking(
-  invocation: Invocation,
-  config: Config,
-  { logger, isAlone }: { logger: Logger; isAlone: boolean },
-): Promise<void> {
-  const { signal } = invocation;
-  const { organisation } = config.settings;
+/** Works until the signal. What fails is tried again where other organisations depend on this process, and thrown where none do. */
+async function keepWorking(invocation: Invocation, logger: Logger, concurrency: number | undefined): Promise<void> {
+  const { signal, options, isBesideOthers = false } = invocation;
   while (!signal.aborted) {
     try {
-      await withAppContext(invocation, { config, isLasting: true, needsDatabase: true }, (app) =>
-        runWorker(app, signal),
-      );
+      const config = loadInvocationConfig(invocation);
+      const problems = findProblems(config);
+      if (problems.length > 0) throw new ConfigError(problems);
+      config.settings.service.rate.concurrency = concurrency ?? config.settings.service.rate.concurrency;
+      const needs = { config, isLasting: true, needsDatabase: true };
+      await withAppContext(invocation, needs, (app) => runWorker(app, signal));
     } catch (error) {
-      if (isAlone || signal.aborted) throw error;
+      if (!isBesideOthers || signal.aborted) throw error;
       const description = describeError(error);
       const { code, message } = description;
-      logger.error({ organisation, code, message, retryMs, ...toErrorDetails(description) }, 'worker_failed');
+      const facts = { organisation: options.organisation, code, message, ...toErrorDetails(description), retryMs };
+      logger.error(facts, 'worker_failed');
       await systemClock.sleep(retryMs, signal).catch(() => undefined);
     }
   }
@@ -61,32 +55,18 @@ export const command = defineCommand({
   usage: 'worker',
   description: 'make the searches of runs on any host, until a signal; needs `fleet` in the configuration',
   options: {
-    concurrency: parsed(
-      '<count>',
-      'calls in flight of this process, in place of service.rate.concurrency',
-      parseWholeNumber(1, 1_000),
-    ),
+    concurrency: parsed('<count>', 'calls in flight of this process', parseWholeNumber(1, 1_000)),
     metrics: shared.metrics,
   },
   examples: ['worker', 'worker --concurrency 32 --metrics :9464'],
-  run: async ({ options: { concurrency, metrics: address }, invocation, signal }) => {
-    const configs = chooseConfigs(invocation, concurrency);
-    const [first] = configs;
-    if (!first) return null;
-    const logger = openLogger(invocation, first);
-    const names = configs.map(({ settings }) => settings.organisation);
-    const monitoring =
-      address === undefined
-        ? null
-        : await (await import('../schedule/health.js')).monitorWorker(first, names, {
-            logger,
-            address,
-            isStopping: () => signal.aborted,
-          });
-    const measured = monitoring === null ? invocation : { ...invocation, measuring: monitoring.measuring };
+  run: async ({ options: { concurrency, metrics: address }, invocation: asked }) => {
+    const served = listServed(asked);
+    const logger = openLogger(asked, served[0].config);
+    const { monitorWorker } = await import('../schedule/health.js');
+    const monitoring = address === undefined ? null : await monitorWorker(asked, served, { logger, address });
+    const invocations = monitoring?.invocations ?? served.map(({ invocation }) => invocation);
     try {
-      const isAlone = configs.length === 1;
-      await Promise.all(configs.map((config) => keepWorking(measured, config, { logger, isAlone })));
+      await Promise.all(invocations.map((invocation) => keepWorking(invocation, logger, concurrency)));
     } finally {
       await monitoring?.stop();
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Queryable } from '../database/database.js';
+import { type Queryable, readRow } from '../database/database.js';
 import { rawSql, type Sql, sql } from '../database/statement.js';
 import { screeningKindsSql } from '../row-shapes.js';
 
@@ -90,18 +90,18 @@ export async function readStoredFigures(
   };
 }
 
-/** For each of these organisations the open chunks of searches and the workers that are alive. */
-export function readFleetFigures(database: Queryable, organisations: readonly string[]) {
-  return database.query(
-    z.object({ organisation: z.string(), openChunks: z.number(), workers: z.number() }),
+/** The chunks of an organisation that workers have or may take, and its workers that are alive. */
+export function readFleetFigures(database: Queryable, organisation: string) {
+  return readRow(
+    database,
+    z.object({ openChunks: z.number(), workers: z.number() }),
     // Chunks of later waves cannot be taken yet.
-    sql`select named.name as organisation,
+    sql`select
        (select count(*) from chunk join run using (run_id) join organisation using (organisation_id)
-        where organisation.name = named.name and run.state = 'running' and chunk.state = 'open' and chunk.wave <= run.wave) as "openChunks",
+        where organisation.name = ${organisation} and run.state = 'running' and chunk.state = 'open' and chunk.wave <= run.wave) as "openChunks",
        (select count(*) from lease
-        where lease_key like 'worker/%' and split_part(lease_key, '/', 2) = named.key
-          and details is not null and expires_at > clock_timestamp()) as workers
-     from unnest(${organisations}::text[], ${organisations.map(encodeURIComponent)}::text[]) named (name, key)`,
+        where lease_key like 'worker/%' and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)}
+          and details is not null and expires_at > clock_timestamp()) as workers`,
   );
 }
 
