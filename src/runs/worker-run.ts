@@ -10,7 +10,7 @@ import { searchChunks } from './screening/chunk-search.js';
 import { type HeldLease, openKeyedOrganisation, withLease } from './session.js';
 
 /** Two, so that the end of one leaves no gap. */
-const chunksAtOnce = 2;
+export const chunksAtOnce = 2;
 const beatMs = 1_000;
 // By then other workers that are cut off as well have noticed it too.
 const aloneAfterMs = 3_000;
