@@ -79,7 +79,7 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
 }
 
 /** Workers meet in a database that several processes can open. */
-function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
+export function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
   if (settings.fleet === false || secret('DATABASE_URL') !== undefined) return [];
   const message = 'needs a database that several processes open: set DATABASE_URL, or leave it out';
   return [{ where: originOf(['fleet']), path: 'fleet', message }];
