@@ -13,8 +13,8 @@ import { isLoopback } from '../loopback.js';
 import { toVisibleText } from '../reports/text.js';
 import { LastRun, type RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
-import { describeError, formatError, toErrorDocument } from './describe-error.js';
-import { combineExitCodes, toErrorExitCode } from './exit-code.js';
+import { describeError, toErrorDocument } from './describe-error.js';
+import { combineExitCodes, exitCodes, toErrorExitCode } from './exit-code.js';
 import { type Invocation, type Notify, type Outcome, toOutcome, type Work } from './invocation.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
 import { clearLine, describeRunning, logEvents, showProgress } from './progress.js';
@@ -70,12 +70,22 @@ export async function runForEach<Result extends Awaited<ReturnType<Work>>>(
 ): Promise<Result | Outcome> {
   const [only, second] = invocations;
   if (only && !second) return work(only);
-  const outcomes = await Promise.all(
-    invocations.map(async (one) => {
-      const outcome = await work(one).catch((error: unknown) => toErrorOutcome(error));
-      return { organisation: one.options.organisation, outcome };
-    }),
-  );
+  const attempt = async (one: Invocation) => {
+    const outcome = await work(one).catch((error: unknown) => reportFailure(one, error));
+    return { organisation: one.options.organisation, outcome };
+  };
+  // The embedded database can be opened only once at a time.
+  const isEmbedded = only === undefined || loadInvocationConfig(only).secret('DATABASE_URL') === undefined;
+  let former: Promise<unknown> = Promise.resolve();
+  const pending = invocations.map((one) => {
+    const turn = isEmbedded ? former.then(() => attempt(one)) : attempt(one);
+    former = turn;
+    return turn;
+  });
+  const outcomes = await Promise.all(pending);
+  const exitCode = combineExitCodes(outcomes.map(({ outcome }) => outcome?.exitCode ?? exitCodes.complete));
+  // Work until a signal ends by it, as it should.
+  for (const { outcome } of outcomes) if (outcome && 'isWritten' in outcome) return { ...outcome, exitCode };
   invocation.signal.throwIfAborted();
   const parts = outcomes.flatMap(({ organisation, outcome }) =>
     outcome && 'document' in outcome ? [{ organisation, ...outcome }] : [],
@@ -84,15 +94,20 @@ export async function runForEach<Result extends Awaited<ReturnType<Work>>>(
     'nightscreen/organisations/1',
     { organisations: parts.map(({ organisation, exitCode, document }) => ({ organisation, exitCode, document })) },
     parts.map(({ organisation, text }) => `${organisation}\n${text}`).join('\n'),
-    combineExitCodes(parts.map(({ exitCode }) => exitCode)),
+    exitCode,
   );
 }
 
-/** The failure for one organisation, which must not hide the outcomes for the others. */
-function toErrorOutcome(error: unknown): Outcome {
+/** Reports at once that the work for one organisation failed; that for the others can last until a signal. */
+function reportFailure({ options, notify }: Invocation, error: unknown): Outcome {
   const description = describeError(error);
   const { schema, ...facts } = toErrorDocument(description);
-  return toOutcome(schema, facts, formatError(description), toErrorExitCode(error));
+  notify({
+    level: 'warn',
+    code: description.code,
+    message: `${options.organisation}: ${error instanceof Error ? error.message : description.message}`,
+  });
+  return toOutcome(schema, facts, `failed: ${description.code}\n`, toErrorExitCode(error));
 }
 
 /** The logger: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */

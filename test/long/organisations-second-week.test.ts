@@ -172,4 +172,15 @@ test('two organisations with the same roster and references in their second week
   expect(looked.organisations.map(({ organisation }) => organisation)).toEqual(['north', 'south', 'east']);
   const doctor = await cli('doctor');
   expect(doctor.stdout).toMatch(/^east\n[\s\S]*fail +key +EAST_KEY is not set/m);
+
+  // An entry under another name begins anew, and says so before it costs anything; doctor says what is left behind.
+  const configuration = await readFile(join(folder, 'nightscreen.config.yaml'), 'utf8');
+  await writeFile(join(folder, 'nightscreen.config.yaml'), configuration.replace('name: north', 'name: nroth'));
+  const renamed = await cli('rescreen', '--organisation', 'nroth');
+  expect(renamed.stderr).toMatch(
+    /"code":"new_organisation","message":"organisation nroth has no data yet, beside 1 organ/,
+  );
+  expect((await cli('doctor', '--organisation', 'south')).stdout).toMatch(
+    /^warn +organisations +the database has 1 organ/m,
+  );
 });
