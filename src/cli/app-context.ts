@@ -193,7 +193,8 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
         const message = 'was set after this command started; start the command again';
         problems.push({ where: `env ${config.apiKeyEnv}`, path: '', message });
       }
-      if (library === null || baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
+      const isLacking = library === null || baseUrl === undefined || apiKey === undefined;
+      if (isLacking || problems.length > 0) throw new ConfigError(problems);
       client = library.createClient({
         ...settings.service,
         baseUrl,
