@@ -79,7 +79,7 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
 }
 
 /** Workers meet in a database that several processes can open. */
-function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
+export function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
   if (settings.fleet === false || secret('DATABASE_URL') !== undefined) return [];
   const message = 'needs a database that several processes open: set DATABASE_URL, or leave it out';
   return [{ where: originOf(['fleet']), path: 'fleet', message }];
@@ -193,7 +193,8 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
         const message = 'was set after this command started; start the command again';
         problems.push({ where: `env ${config.apiKeyEnv}`, path: '', message });
       }
-      if (library === null || baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
+      const isLacking = library === null || baseUrl === undefined || apiKey === undefined;
+      if (isLacking || problems.length > 0) throw new ConfigError(problems);
       client = library.createClient({
         ...settings.service,
         baseUrl,

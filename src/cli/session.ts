@@ -70,12 +70,19 @@ export async function runForEach<Result extends Awaited<ReturnType<Work>>>(
 ): Promise<Result | Outcome> {
   const [only, second] = invocations;
   if (only && !second) return work(only);
-  const outcomes = await Promise.all(
-    invocations.map(async (one) => {
-      const outcome = await work(one).catch((error: unknown) => reportFailure(one, error));
-      return { organisation: one.options.organisation, outcome };
-    }),
-  );
+  const attempt = async (one: Invocation) => {
+    const outcome = await work(one).catch((error: unknown) => reportFailure(one, error));
+    return { organisation: one.options.organisation, outcome };
+  };
+  // The embedded database can be opened only once at a time.
+  const isEmbedded = only === undefined || loadInvocationConfig(only).secret('DATABASE_URL') === undefined;
+  let former: Promise<unknown> = Promise.resolve();
+  const pending = invocations.map((one) => {
+    const turn = isEmbedded ? former.then(() => attempt(one)) : attempt(one);
+    former = turn;
+    return turn;
+  });
+  const outcomes = await Promise.all(pending);
   const exitCode = combineExitCodes(outcomes.map(({ outcome }) => outcome?.exitCode ?? exitCodes.complete));
   // Work until a signal ends by it, as it should.
   for (const { outcome } of outcomes) if (outcome && 'isWritten' in outcome) return { ...outcome, exitCode };

@@ -170,7 +170,7 @@ export function loadConfigs(sources: ConfigSources): readonly Config[] {
         : findOrganisationMistakes(file);
   const names = owned.map((own) => own?.name ?? onlyOrganisation);
   const composed = owned.map((own) => composeConfig({ ...parts, names }, own));
-  const configs = composed.flatMap(({ config }) => config ?? []);
+  const configs = refuseSharedKeys(composed.flatMap(({ config }) => config ?? []));
   const problems = [
     ...composed.flatMap((each) => each.problems),
     ...(source ? [...source.problems, ...locateMistakes(source, ofFile), ...findShared(source, configs)] : []),
@@ -267,6 +267,17 @@ function composeConfig(
     },
   };
 }
+
+/** The key of an account is that of the first organisation with it: another one would sweep its dossiers and spend its budget. */
+const refuseSharedKeys = (configs: readonly Config[]): readonly Config[] => {
+  const keys = configs.map((config) => config.secrets.find(({ name }) => name === keyVariable)?.value);
+  return configs.map((config, index) => {
+    const owner = configs[keys.indexOf(keys[index])];
+    if (keys[index] === undefined || owner === undefined || owner === config) return config;
+    const message = `holds the key of organisation ${owner.settings.organisation}; each organisation needs its own account`;
+    return { ...config, keyProblems: [{ where: `env ${config.apiKeyEnv}`, path: '', message }] };
+  });
+};
 
 /** What two organisations must not share, because nothing in it says whose it is. */
 function findShared(source: SourceFile, configs: readonly Config[]): ConfigProblem[] {

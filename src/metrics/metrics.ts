@@ -39,24 +39,31 @@ const definitions = {
   outbox_entries: ['Mails and messages that are not sent', ['kind', 'state']],
   outbox_oldest_timestamp_seconds: ['When the oldest of them was queued', ['kind', 'state']],
   incidents_open: ['Open incidents of the watchdog', ['kind']],
+  open_chunks: ['Chunks of searches that workers have or may take', []],
+  workers: ['Workers that are alive', []],
 } as const satisfies Readonly<Record<string, readonly [help: string, labels: readonly string[]]>>;
 
 type GaugeName = keyof typeof definitions;
 
+/** Those of a worker. It leaves the others to the scheduler: alerts must see when that one has died. */
+const workerGauges: readonly string[] = ['build_info', 'open_chunks', 'workers'] satisfies GaugeName[];
+
 type Sample = readonly [name: GaugeName, labels: Readonly<Record<string, string>>, value: number];
 
 /** Registers the figures; `show` replaces all values. */
-function addGauges(registry: Registry) {
+function addGauges(registry: Registry, isWorker: boolean) {
   const gauges = new Map(
-    Object.entries(definitions).map(([name, [help, labelNames]]) => [
-      name,
-      new Gauge({
-        name: `nightscreen_${name}`,
-        help,
-        labelNames: [...labelNames, 'organisation'],
-        registers: [registry],
-      }),
-    ]),
+    Object.entries(definitions)
+      .filter(([name]) => !isWorker || workerGauges.includes(name))
+      .map(([name, [help, labelNames]]) => [
+        name,
+        new Gauge({
+          name: `nightscreen_${name}`,
+          help,
+          labelNames: [...labelNames, 'organisation'],
+          registers: [registry],
+        }),
+      ]),
   );
   return {
     show: (samples: readonly Sample[]): void => {
@@ -70,10 +77,13 @@ function addGauges(registry: Registry) {
 export type OwnMetrics = ReturnType<ReturnType<typeof createMetrics>['of']>;
 
 /** The metrics of this process: the figures last read from the database, and its own counters; `isLasting` adds memory and event loop. */
-export function createMetrics(version: string, { isLasting }: { isLasting: boolean }) {
+export function createMetrics(
+  version: string,
+  { isLasting, isWorker = false }: { isLasting: boolean; isWorker?: boolean },
+) {
   const registry = new Registry();
   if (isLasting) collectDefaultMetrics({ register: registry });
-  const gauges = addGauges(registry);
+  const gauges = addGauges(registry, isWorker);
   const addCounter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter<Label | 'organisation'>({
       name: `nightscreen_${name}_total`,
@@ -117,6 +127,11 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
         facts = toSamples(read);
         show(true);
       },
+      /** Shows the figures of a worker; null when they could not be read. */
+      showFleet: (fleet: MetricFacts['fleet']): void => {
+        facts = listFleet(fleet);
+        show(true);
+      },
       /** Marks the facts as unreadable; those last read stay, with the time of their reading. */
       showUnreadable: (): void => show(false),
       noteJob: (job: string, outcome: 'finished' | 'failed'): void => jobs.inc({ job, outcome, ...own }),
@@ -147,8 +162,15 @@ function toSamples(facts: MetricFacts): readonly Sample[] {
       ['outbox_oldest_timestamp_seconds', { kind, state }, toSeconds(oldestAt)],
     ]),
     ...facts.incidents.map(({ kind, open }): Sample => ['incidents_open', { kind }, open]),
+    ...listFleet(facts.fleet),
   ];
 }
+
+const listFleet = (fleet: MetricFacts['fleet']): readonly Sample[] =>
+  orNone(fleet, ({ openChunks, workers }) => [
+    ['open_chunks', {}, openChunks],
+    ['workers', {}, workers],
+  ]);
 
 function listNight({ roster, state, failedControls, lastSuccessAt }: MetricFacts['nights'][number]): readonly Sample[] {
   return [

@@ -118,6 +118,9 @@ export type RunEvent =
     }
   /** An event of the client. */
   | { kind: 'service'; event: ClientEvent }
+  /** This process makes searches for runs from now on. */
+  | { kind: 'worker_ready'; account: string; perSecond: number; concurrency: number }
+  | { kind: 'chunk_finished'; runId: string; chunk: number; searches: number; seconds: number }
   /** `roster` is set for a run that has not started here. */
   | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
   /** A roster of a night without a summary; for an unexpected error `message` has only its kind. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toLeaseKey } from '../store/database/leases.js';
 import { countWorkers, reportWorker } from '../store/night/chunks.js';
-import type { Account } from '../store/organisations.js';
+import { type Account, readAccountName } from '../store/organisations.js';
 import { identifyAccount } from './account.js';
 import type { AppContext } from './app-context.js';
 import { RunHalted } from './halt.js';
@@ -40,7 +40,9 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
     if (event.kind === 'outage_began') reach.noteOutage();
     if (event.kind === 'outage_ended') reach.noteAnswer();
   });
-  await reach.look();
+  await reach.look(all);
+  const name = await readAccountName(app.database, account.accountId);
+  app.emit({ kind: 'worker_ready', account: name, ...app.settings.service.rate });
   const searcher = { app, client, organisation, account, lease, numbers: new Map(), reserves: new Map() };
   const parts = { signal: all, mayClaim: () => !reach.isCutOff, giveBack: () => reach.cutOff };
   const loops = Array.from({ length: chunksAtOnce }, () => searchChunks(searcher, parts));
@@ -76,7 +78,7 @@ async function beat(reach: Reach, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await delay(beatMs, undefined, { signal }).catch(() => undefined);
     // The next beat comes in a second; a database that stays away ends the searches.
-    await reach.look().catch(() => undefined);
+    await reach.look(signal).catch(() => undefined);
   }
 }
 
@@ -117,12 +119,12 @@ class Reach {
     this.#warn('service_is_back', 'this worker reaches the service again, and takes chunks');
   }
 
-  /** Reports the state of this process, and compares it with the others. */
-  async look(): Promise<void> {
+  /** Reports the state of this process, and compares it with the others; `signal` ends the question to the service. */
+  async look(signal: AbortSignal): Promise<void> {
     const { database, settings, version, settingsDigest } = this.#app;
     await reportWorker(database, this.#lease, { version, settingsDigest, outageSince: this.#outageSince });
     if (this.#outageSince === null) return;
-    if (this.isCutOff) return this.#probe();
+    if (this.isCutOff) return this.#probe(signal);
     if (performance.now() - this.#sinceMs < aloneAfterMs) return;
     const { able, cutOff } = await countWorkers(database, settings.organisation, this.#app);
     if (able <= cutOff) return;
@@ -134,13 +136,13 @@ class Reach {
   }
 
   /** Asks the service whose key it is, which costs nothing. */
-  async #probe(): Promise<void> {
+  async #probe(signal: AbortSignal): Promise<void> {
     if (performance.now() < this.#probeAtMs) return;
     this.#probeAtMs = performance.now() + (probesMs[Math.min(this.#probes, probesMs.length - 1)] ?? 0);
     this.#probes += 1;
     const isAnswered = await this.#app
       .client()
-      .apiKeys.public({ maxRetries: 0, maxWaitMs: beatMs, timeoutMs: 10_000 })
+      .apiKeys.public({ maxRetries: 0, maxWaitMs: beatMs, timeoutMs: 10_000, signal })
       .then(
         () => true,
         () => false,

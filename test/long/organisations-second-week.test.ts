@@ -173,9 +173,19 @@ test('two organisations with the same roster and references in their second week
   const doctor = await cli('doctor');
   expect(doctor.stdout).toMatch(/^east\n[\s\S]*fail +key +EAST_KEY is not set/m);
 
+  // Settings are accepted by each on its own.
+  const configured = await readFile(join(folder, 'nightscreen.config.yaml'), 'utf8');
+  const changed = configured.replace('apiKeyEnv: NORTH_KEY', '$&\n    changes: { scoreStep: 0.05 }');
+  await writeFile(join(folder, 'nightscreen.config.yaml'), changed);
+  const accept = await cli('config', 'accept', '--reason', 'as agreed', '--organisation', 'north');
+  expect(accept).toMatchObject({ exitCode: 0 });
+  const all = allSchema.parse(JSON.parse((await cli('config', '--all', '--json')).stdout));
+  const historySchema = z.object({ history: z.array(z.object({ reason: z.string() })) });
+  const reasons = all.organisations.slice(0, 2).map(({ document }) => historySchema.parse(document).history);
+  expect(reasons.map((history) => history.filter(({ reason }) => reason === 'as agreed').length)).toEqual([1, 0]);
+
   // An entry under another name begins anew, and says so before it costs anything; doctor says what is left behind.
-  const configuration = await readFile(join(folder, 'nightscreen.config.yaml'), 'utf8');
-  await writeFile(join(folder, 'nightscreen.config.yaml'), configuration.replace('name: north', 'name: nroth'));
+  await writeFile(join(folder, 'nightscreen.config.yaml'), changed.replace('name: north', 'name: nroth'));
   const renamed = await cli('rescreen', '--organisation', 'nroth');
   expect(renamed.stderr).toMatch(
     /"code":"new_organisation","message":"organisation nroth has no data yet, beside 1 organ/,

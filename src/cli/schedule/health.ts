@@ -5,11 +5,14 @@ import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, RunLockedError, readMessage } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
+import type { AppContext } from '../../runs/app-context.js';
 import { readMetricFacts } from '../../runs/metrics.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
+import { readFleetFigures } from '../../store/operations/metrics.js';
 import { buildAppContext } from '../app-context.js';
 import type { Invocation, Measuring } from '../invocation.js';
 import { locateDatabase, withDatabase } from '../open-database.js';
+import type { MetricsAddress } from '../options.js';
 import { version, within } from '../process.js';
 import { withAppContext } from '../session.js';
 import { look } from '../watchdog.js';
@@ -17,7 +20,7 @@ import { look } from '../watchdog.js';
 /** A check that hangs at the stop is abandoned: it loses no data, and the whole stop has 7 seconds. */
 const mostAtStopMs = 5_000;
 
-/** An organisation, or the only one, whose jobs a scheduler starts. */
+/** An organisation, or the only one, for which a process works until a signal. */
 export interface Scheduled {
   invocation: Invocation;
   config: Config;
@@ -61,6 +64,32 @@ export async function startMonitoring(
       await server?.stop();
     },
   };
+}
+
+/**
+ * Serves metrics and health of a worker; throws ConfigError when it cannot listen at the address. Workers measure with the returned `invocations`.
+ */
+export async function monitorWorker(
+  { signal }: Invocation,
+  served: readonly [Scheduled, ...Scheduled[]],
+  { logger, address }: { logger: Logger; address: MetricsAddress },
+) {
+  const metrics = createMetrics(version, { isLasting: true, isWorker: true });
+  const measured = served.map(({ invocation, config }) => {
+    const own = metrics.of(invocation.options.organisation ?? null);
+    const { organisation } = config.settings;
+    const refresh = async ({ database }: AppContext) => own.showFleet(await readFleetFigures(database, organisation));
+    return { invocation, config, measuring: { metrics: own, refresh, noteUnreadable: () => own.showFleet(null) } };
+  });
+  const [{ config }] = served;
+  const health = watchHealth(metrics, measured, () => signal.aborted, 'worker');
+  const { port, stop } = await startMetricsServer(address, health, config.settings.metrics.hosts);
+  logger.info({ port }, 'metrics_served');
+  const invocations = measured.map(({ invocation, measuring }) => ({
+    ...invocation,
+    measuring: { ...measuring, refresh: async () => {} },
+  }));
+  return { invocations, stop };
 }
 
 /** Counting a million customers takes half a minute; a database that has not answered after this time hangs. */
@@ -148,6 +177,7 @@ export function watchHealth(
   metrics: ReturnType<typeof createMetrics>,
   measured: readonly { config: Config; measuring: Measuring }[],
   isStopping: () => boolean,
+  work: 'scheduler' | 'worker' = 'scheduler',
 ) {
   const onServer = measured.filter(({ config }) => config.secret('DATABASE_URL') !== undefined);
   const [server] = onServer;
@@ -168,9 +198,11 @@ export function watchHealth(
     },
     readiness: async () => {
       const database = server ? await describeServer(server.config) : 'embedded, opened by each job';
-      const scheduler = isStopping() ? 'stopping' : 'running';
       const isReachable = !server || database === reachable;
-      return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
+      return {
+        isReady: isReachable && !isStopping(),
+        checks: { database, [work]: isStopping() ? 'stopping' : 'running' },
+      };
     },
   };
 }
@@ -202,12 +234,6 @@ function ignore(): void {}
 interface Health {
   write(): Promise<{ text: string; contentType: string }>;
   readiness(): Promise<{ isReady: boolean; checks: Readonly<Record<string, string>> }>;
-}
-
-/** Where metrics are served; without a host on all addresses of this machine. */
-export interface MetricsAddress {
-  host: string | undefined;
-  port: number;
 }
 
 const plain = (status: number, text: string) => ({ status, contentType: 'text/plain', text });

@@ -10,10 +10,11 @@ import { exitCodes } from '../exit-code.js';
 import type { Invocation } from '../invocation.js';
 import { mailDirectly } from '../notify.js';
 import { requireOwnDatabase } from '../open-database.js';
+import type { MetricsAddress } from '../options.js';
 import { waitForAbort } from '../process.js';
 import { listInvocations, loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
-import { type MetricsAddress, type Scheduled, startMonitoring } from './health.js';
+import { type Scheduled, startMonitoring } from './health.js';
 import { planSchedule } from './operate-schedule.js';
 import { performJob } from './run-scheduled.js';
 

@@ -46,6 +46,7 @@ const good: MetricFacts = {
   openAlerts: [{ roster: 'retail', severity: 'critical', age: 'day', alerts: 3 }],
   outbox: [{ kind: 'mail_report', state: 'queued', entries: 1, oldestAt: ago(1) }],
   incidents: [],
+  fleet: null,
 };
 
 async function writeText(facts: MetricFacts): Promise<string> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, it } from 'vitest';
-import { parseMetricsAddress } from '../../../src/cli/commands/schedule.js';
+import { parseMetricsAddress } from '../../../src/cli/options.js';
 import { startMetricsServer } from '../../../src/cli/schedule/health.js';
 import { createMetrics, type MetricFacts } from '../../../src/metrics/metrics.js';
 
@@ -55,6 +55,7 @@ const facts: MetricFacts = {
   openAlerts: [{ roster: 'retail', severity: 'critical', age: 'week', alerts: 3 }],
   outbox: [{ kind: 'mail_report', state: 'queued', entries: 2, oldestAt: at }],
   incidents: [{ kind: 'partial', open: 1 }],
+  fleet: { openChunks: 12, workers: 3 },
 };
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => /^nightscreen_/.test(line));
 
@@ -78,6 +79,8 @@ it('facts are told as figures, and what is no more is told no more', async () =>
       'nightscreen_last_run_duration_seconds{kind="rescreen",roster="retail"} 90',
       'nightscreen_last_run_cost{kind="rescreen",roster="retail",currency="EUR"} 1.5',
       'nightscreen_open_alerts{roster="retail",severity="critical",age="week"} 3',
+      'nightscreen_open_chunks 12',
+      'nightscreen_workers 3',
       'nightscreen_facts_readable 1',
     ]),
   );
@@ -106,6 +109,20 @@ it('attempts are counted by operation and result, those that were never sent are
     'nightscreen_jobs_total{job="sweep",outcome="failed"} 1',
   ]);
   expect(text).toContain('nodejs_eventloop_lag_seconds');
+});
+
+it('a worker has chunks and workers only: no figure of it hides that the scheduler has none', async () => {
+  const metrics = createMetrics('1.2.3', { isLasting: true, isWorker: true });
+  const north = metrics.of('north');
+  north.showFleet(facts.fleet);
+  const told = [
+    'nightscreen_build_info{version="1.2.3"} 1',
+    'nightscreen_open_chunks{organisation="north"} 12',
+    'nightscreen_workers{organisation="north"} 3',
+  ];
+  expect(linesOf(await metrics.write())).toEqual(told);
+  north.showFleet(null);
+  expect(linesOf(await metrics.write())).toEqual(told.slice(0, 1));
 });
 
 it('metrics, health and readiness are served, and nothing else', async () => {
