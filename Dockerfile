@@ -34,7 +34,7 @@ USER 1000:1000
 WORKDIR /data
 VOLUME /data
 STOPSIGNAL SIGTERM
-# A scheduler with --metrics is unhealthy when its process does not answer for two minutes; any other command is healthy while it runs.
+# A scheduler or worker with --metrics is unhealthy when its process does not answer for two minutes; any other command is healthy while it runs.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=120s --retries=4 CMD ["node", "/app/healthcheck.mjs"]
 # docker build --build-arg REVISION="$(git rev-parse HEAD)": last of what changes, so that everything above is taken from the cache.
 ARG REVISION=unknown

@@ -8,6 +8,7 @@ import { keyVariable, listNamedSecrets } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { listEntries } from '../mail/settings.js';
+import { countNoun } from '../reports/text.js';
 import type { AppContext, JobSchedule, RunEvent } from '../runs/app-context.js';
 import { findLastDue, listNextRuns, toDueTimes } from '../scheduling/due-times.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
@@ -78,7 +79,7 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
 }
 
 /** Workers meet in a database that several processes can open. */
-function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
+export function findFleetProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
   if (settings.fleet === false || secret('DATABASE_URL') !== undefined) return [];
   const message = 'needs a database that several processes open: set DATABASE_URL, or leave it out';
   return [{ where: originOf(['fleet']), path: 'fleet', message }];
@@ -111,11 +112,28 @@ async function openMigrated(parts: AppContextParts): Promise<AppContext['databas
       if (earlier.length > 0) warn('second_database', await describeSecond(location, folder, earlier));
     }
     await migrate(database);
+    if (!parts.needsDatabase) await warnOfNew(database, config, warn);
     return database;
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** An organisation without data, beside others that no entry names, is probably one of them under another name. */
+async function warnOfNew(
+  database: AppContext['database'],
+  { settings: { organisation }, organisations }: Config,
+  warn: (code: string, message: string) => void,
+): Promise<void> {
+  const { readOrganisationNames } = await import('../store/organisations.js');
+  const known = await readOrganisationNames(database);
+  const left = known.filter((name) => !organisations.includes(name));
+  if (known.includes(organisation) || left.length === 0) return;
+  const others = `${countNoun(left.length, 'organisation')} with customers that this configuration does not name`;
+  const meaning = `organisation ${organisation} has no data yet, beside ${others}`;
+  const next = 'If it had another name before, stop this command, and write that name';
+  warn('new_organisation', `${meaning}. ${next}`);
 }
 
 async function describeSecond(
@@ -175,7 +193,8 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
         const message = 'was set after this command started; start the command again';
         problems.push({ where: `env ${config.apiKeyEnv}`, path: '', message });
       }
-      if (library === null || baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
+      const isLacking = library === null || baseUrl === undefined || apiKey === undefined;
+      if (isLacking || problems.length > 0) throw new ConfigError(problems);
       client = library.createClient({
         ...settings.service,
         baseUrl,

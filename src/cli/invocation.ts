@@ -1,6 +1,6 @@
 import type { Environment } from '../config/environment.js';
 import type { openRedactor } from '../logging.js';
-import type { createMetrics } from '../metrics/metrics.js';
+import type { OwnMetrics } from '../metrics/metrics.js';
 import type { AppContext, LastRun } from '../runs/app-context.js';
 import { exitCodes } from './exit-code.js';
 import type { Terminal } from './terminal.js';
@@ -8,9 +8,9 @@ import type { Terminal } from './terminal.js';
 /** Reports something beside the result of a command; `code` is stable. */
 export type Notify = (notice: { level: 'info' | 'warn'; code: string; message: string }) => void;
 
-/** The metrics of a scheduler, read from an open database. */
+/** The metrics of an organisation in a scheduler, read from an open database. */
 export interface Measuring {
-  metrics: ReturnType<typeof createMetrics>;
+  metrics: OwnMetrics;
   /** Reports what cannot be read, and never throws. */
   refresh(app: AppContext): Promise<void>;
   /** Marks the figures as unreadable, unless `error` has nothing to do with the database. */
@@ -25,6 +25,8 @@ export interface Invocation {
   options: { config?: string; organisation?: string; json?: true; quiet?: true; logLevel?: string };
   environment: Environment;
   folder: string;
+  /** Whether this process works for other organisations at the same time, which would write over each other's progress. */
+  isBesideOthers?: boolean;
   terminal: Terminal;
   notify: Notify;
   /** Aborted by the first SIGINT or SIGTERM, with an InterruptedError. */

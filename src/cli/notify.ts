@@ -1,5 +1,5 @@
 import { chooseConfig } from '../config/load-config.js';
-import { readMessage } from '../errors.js';
+import { flagError, readMessage } from '../errors.js';
 import type { FailedWork } from '../runs/mail/failures.js';
 import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
@@ -10,13 +10,15 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
   try {
     const { organisation } = invocation.options;
     const configs = loadInvocationConfigs(invocation);
-    // Where a command of several fails because it names none, each of them has not run.
-    const concerned = organisation === undefined ? configs : [chooseConfig(configs, organisation)];
+    const isOfAll = organisation === undefined && configs.length > 1;
+    const concerned = isOfAll ? configs : [chooseConfig(configs, organisation)];
+    // The message for the terminal names the other organisations, too.
+    const error = isOfAll ? flagError('--organisation', 'is missing, so the command ran for none') : failed.error;
     const { allowLastWords } = await import('../runs/mail/deliver.js');
     const { buildFailureMails, sendDirectly } = await import('../runs/mail/failures.js');
     const sending = concerned.map((config) => {
       const { mail } = config.settings;
-      const mails = mail ? buildFailureMails(failed, { ...config.settings, mail }, new Date()) : [];
+      const mails = mail ? buildFailureMails({ ...failed, error }, { ...config.settings, mail }, new Date()) : [];
       return sendDirectly(config, mails, allowLastWords(invocation.signal));
     });
     const [said] = (await Promise.all(sending)).flat();

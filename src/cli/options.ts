@@ -29,6 +29,21 @@ export const parseWholeNumber =
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 
+/** Where metrics are served; without a host on all addresses of this machine. */
+export interface MetricsAddress {
+  host: string | undefined;
+  port: number;
+}
+
+/** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
+export function parseMetricsAddress(text: string): MetricsAddress {
+  const [, ipv6, name, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
+  if (port === '' || Number(port) > 65_535) {
+    throw flagError('--metrics', `must be an address such as :9464 or 127.0.0.1:9464, not ${text}`);
+  }
+  return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
+}
+
 /** The options that several commands have, each with one meaning. */
 export const shared = {
   all: flag('all of them, not only the usual selection'),
@@ -37,6 +52,7 @@ export const shared = {
   dryRun: flag('print plan and cost; store nothing, search nothing'),
   file: text('<file>', 'roster file (CSV or .xlsx) in place of the configured one'),
   keyFile: text('<file>', 'file of the private key: `init` reads it, `sandbox` writes it'),
+  metrics: parsed('<address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress),
   maxSearches: parsed('<count>', 'stop after this many searches', parseWholeNumber(1)),
   report: negated('store the results without writing a report'),
   port: parsed('<number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535)),

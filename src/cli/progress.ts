@@ -277,6 +277,9 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
       case 'warning':
         say(event.message, 'warning', warn);
         break;
+      case 'worker_ready':
+        say(`ready: ${event.account}, ${event.perSecond} calls per s of all processes together`, 'worker');
+        break;
       case 'run_finished':
         // The summary of a run that screened gives its reasons; other runs have none.
         if (event.state !== 'complete') {
@@ -400,6 +403,7 @@ function logEvent(logger: Logger, event: Exclude<RunEvent, RosterFailure>, run: 
     ['outage_began', 'outage_ended', 'warning'].includes(kind) ||
     (event.kind === 'run_finished' && event.state !== 'complete');
   if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
+  else if (kind === 'chunk_finished') logger.debug({ ...run, ...facts }, kind);
   else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
 }
 

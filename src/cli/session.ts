@@ -11,10 +11,10 @@ import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import { isLoopback } from '../loopback.js';
 import { toVisibleText } from '../reports/text.js';
-import type { RunEvent } from '../runs/app-context.js';
+import { LastRun, type RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
-import { describeError, formatError, toErrorDocument } from './describe-error.js';
-import { combineExitCodes, toErrorExitCode } from './exit-code.js';
+import { describeError, toErrorDocument } from './describe-error.js';
+import { combineExitCodes, exitCodes, toErrorExitCode } from './exit-code.js';
 import { type Invocation, type Notify, type Outcome, toOutcome, type Work } from './invocation.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
 import { clearLine, describeRunning, logEvents, showProgress } from './progress.js';
@@ -50,24 +50,42 @@ export function loadInvocationConfigs(invocation: ConfigSource): readonly Config
 }
 
 /** The invocations for each organisation; the invocation itself where one is named, or only one is configured. */
-function listInvocations(invocation: Invocation): readonly Invocation[] {
+export function listInvocations(invocation: Invocation): readonly Invocation[] {
   if (invocation.options.organisation !== undefined) return [invocation];
   const names = loadInvocationConfigs(invocation).map(({ settings }) => settings.organisation);
   if (names.length === 1) return [invocation];
-  return names.map((organisation) => ({ ...invocation, options: { ...invocation.options, organisation } }));
+  return names.map((organisation) => ({
+    ...invocation,
+    options: { ...invocation.options, organisation },
+    isBesideOthers: true,
+    lastRun: new LastRun(),
+  }));
 }
 
 /** Does the work for each organisation where none is named; several outcomes are one document, and texts below each other. */
-export async function runForEach(invocation: Invocation, work: Work): ReturnType<Work> {
-  const invocations = listInvocations(invocation);
+export async function runForEach<Result extends Awaited<ReturnType<Work>>>(
+  invocation: Invocation,
+  work: (invocation: Invocation) => Promise<Result>,
+  invocations = listInvocations(invocation),
+): Promise<Result | Outcome> {
   const [only, second] = invocations;
   if (only && !second) return work(only);
-  const outcomes = await Promise.all(
-    invocations.map(async (one) => {
-      const outcome = await work(one).catch((error: unknown) => toErrorOutcome(error));
-      return { organisation: one.options.organisation, outcome };
-    }),
-  );
+  const attempt = async (one: Invocation) => {
+    const outcome = await work(one).catch((error: unknown) => reportFailure(one, error));
+    return { organisation: one.options.organisation, outcome };
+  };
+  // The embedded database can be opened only once at a time.
+  const isEmbedded = only === undefined || loadInvocationConfig(only).secret('DATABASE_URL') === undefined;
+  let former: Promise<unknown> = Promise.resolve();
+  const pending = invocations.map((one) => {
+    const turn = isEmbedded ? former.then(() => attempt(one)) : attempt(one);
+    former = turn;
+    return turn;
+  });
+  const outcomes = await Promise.all(pending);
+  const exitCode = combineExitCodes(outcomes.map(({ outcome }) => outcome?.exitCode ?? exitCodes.complete));
+  // Work until a signal ends by it, as it should.
+  for (const { outcome } of outcomes) if (outcome && 'isWritten' in outcome) return { ...outcome, exitCode };
   invocation.signal.throwIfAborted();
   const parts = outcomes.flatMap(({ organisation, outcome }) =>
     outcome && 'document' in outcome ? [{ organisation, ...outcome }] : [],
@@ -76,25 +94,32 @@ export async function runForEach(invocation: Invocation, work: Work): ReturnType
     'nightscreen/organisations/1',
     { organisations: parts.map(({ organisation, exitCode, document }) => ({ organisation, exitCode, document })) },
     parts.map(({ organisation, text }) => `${organisation}\n${text}`).join('\n'),
-    combineExitCodes(parts.map(({ exitCode }) => exitCode)),
+    exitCode,
   );
 }
 
-/** The failure for one organisation, which must not hide the outcomes for the others. */
-function toErrorOutcome(error: unknown): Outcome {
+/** Reports at once that the work for one organisation failed; that for the others can last until a signal. */
+function reportFailure({ options, notify }: Invocation, error: unknown): Outcome {
   const description = describeError(error);
   const { schema, ...facts } = toErrorDocument(description);
-  return toOutcome(schema, facts, formatError(description), toErrorExitCode(error));
+  notify({
+    level: 'warn',
+    code: description.code,
+    message: `${options.organisation}: ${error instanceof Error ? error.message : description.message}`,
+  });
+  return toOutcome(schema, facts, `failed: ${description.code}\n`, toErrorExitCode(error));
 }
 
 /** The logger: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */
-export function openLogger({ terminal, readSecrets }: Invocation, config: Config): Logger {
+export function openLogger({ terminal, readSecrets, options }: Invocation, config: Config): Logger {
   const write = (line: string): void => {
     const safe = readSecrets.redact(line);
     if (terminal.isScreen) terminal.writeMessage(`${clearLine}${formatLogLine(safe)}`, true);
     else terminal.writeMessage(safe);
   };
-  return createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
+  const logger = createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
+  const { organisation } = options;
+  return organisation === undefined ? logger : logger.child({ organisation });
 }
 
 const runEvents = channel('nightscreen:run-event');
@@ -117,9 +142,10 @@ export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver
 function chooseReporter(invocation: Invocation, config: Config) {
   const { log, service } = config.settings;
   const { perSecond } = service.rate;
-  const isForPeople = invocation.terminal.isScreen && log.level !== 'debug' && !invocation.options.quiet;
+  const { options, terminal, isBesideOthers = false } = invocation;
+  const isForPeople = terminal.isScreen && log.level !== 'debug' && !options.quiet && !isBesideOthers;
   const { emit, close, meter } = isForPeople
-    ? showProgress(invocation.terminal, perSecond)
+    ? showProgress(terminal, perSecond)
     : logEvents(openLogger(invocation, config), perSecond);
   return {
     emit: (event: RunEvent): void => {

@@ -20,7 +20,7 @@ import { describeError } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import { type Invocation, type Outcome, toOutcome } from './invocation.js';
 import { describePause } from './schedule/operate-schedule.js';
-import { loadInvocationConfig, withAppContext } from './session.js';
+import { listInvocations, loadInvocationConfig, runForEach, withAppContext } from './session.js';
 
 /** No night takes longer: a process that keeps the embedded database for longer is an alarm. */
 const longestNightMs = 12 * 3_600_000;
@@ -29,25 +29,28 @@ const longestNightMs = 12 * 3_600_000;
 const longestLookMs = 5 * 60_000;
 
 /**
- * Checks once and reports. A failed check is an alarm too; only wrong settings (ConfigError) and a command at work in the embedded database
+ * Checks each organisation once and reports. A failed check is an alarm too; only wrong settings (ConfigError) and a command at work in the embedded database
  * (RunLockedError) are thrown. A database on a server has `limitMs` to answer.
  */
-export async function look(invocation: Invocation, limitMs = longestLookMs): Promise<Outcome> {
-  const config = loadInvocationConfig(invocation);
+export async function look(
+  invocation: Invocation,
+  limitMs = longestLookMs,
+  invocations = listInvocations(invocation),
+): Promise<Outcome> {
   const { signal } = invocation;
   const complain = (message: string): void => invocation.notify({ level: 'warn', code: 'not_told', message });
-  const problems = findMissingMail(config);
-  if (problems.length > 0) throw new ConfigError(problems);
   const listener = { complain, signal };
-  return withPings(config, listener, () => lookOrReport(invocation, config, listener, limitMs));
+  // The monitor gets one ping for all: the next success would hide a failure before it.
+  const [first = invocation] = invocations;
+  return withPings(loadInvocationConfig(first), listener, () =>
+    runForEach(invocation, (one) => lookOrReport(one, listener, limitMs), invocations),
+  );
 }
 
-async function lookOrReport(
-  invocation: Invocation,
-  config: Config,
-  listener: PingListener,
-  limitMs: number,
-): Promise<Outcome> {
+async function lookOrReport(invocation: Invocation, listener: PingListener, limitMs: number): Promise<Outcome> {
+  const config = loadInvocationConfig(invocation);
+  const problems = findMissingMail(config);
+  if (problems.length > 0) throw new ConfigError(problems);
   const { watch } = await import('../scheduling/watchdog/watch.js');
   const { signal } = listener;
   const { jobs } = config.settings;

@@ -37,6 +37,11 @@ const longestRestMs = 1_000;
 // Clocks drift apart by less than a millisecond in this time.
 const comparisonMs = 10_000;
 
+/** The time between two permits. Whatever is late: no second holds more requests than `perSecond`. */
+export const toSpacingMs = (perSecond: number, marginMs: number): number =>
+  // As elsewhere, a fraction above one is rounded down.
+  (1_000 + validMs + marginMs) / (perSecond < 1 ? perSecond : Math.floor(perSecond));
+
 /** The difference between the shared clock and `performance.now()`, by the fastest of the last answers. */
 class SharedClock {
   #offsetMs = 0;
@@ -149,10 +154,7 @@ export class SharedPermits {
 
   async #order(count: number): Promise<void> {
     const perSecond = this.#perSecond();
-    // As elsewhere, a fraction above one is rounded down.
-    const whole = perSecond < 1 ? perSecond : Math.floor(perSecond);
-    // Whatever is late: no second holds more requests than `perSecond`.
-    const spacingMs = (1_000 + validMs + this.#marginMs(perSecond)) / whole;
+    const spacingMs = toSpacingMs(perSecond, this.#marginMs(perSecond));
     const askedMs = performance.now();
     const order = await this.#rate.order(count, { spacingMs, aheadMs: this.#clock.roundTripMs });
     this.#clock.compare(order.nowMs, askedMs, performance.now());

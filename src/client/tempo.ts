@@ -18,7 +18,7 @@ const maxPromised = 1_000;
 const wideMarginMs = 100;
 
 /** By how much longer than a second a second's requests take. */
-const toMarginMs = (perSecond: number): number => (perSecond > maxPromised ? wideMarginMs : marginMs);
+export const toMarginMs = (perSecond: number): number => (perSecond > maxPromised ? wideMarginMs : marginMs);
 
 // The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
 const coldFactor = 1.1;
@@ -138,7 +138,7 @@ export class SendWindow {
 }
 
 /** A rate that follows what the service tolerates, with its last refusal; times are monotonic milliseconds. */
-interface AdaptiveRate {
+export interface AdaptiveRate {
   /** Never exceeded, per second. */
   readonly ceiling: number;
   /** The last refusal that lowered it; null before the first. */

@@ -40,6 +40,8 @@ export interface Config {
   file: string | null;
   settingsDigest: string;
   secrets: readonly Secret[];
+  /** The names of all organisations of the file. */
+  organisations: readonly string[];
   /** The variable that holds the private key; code below asks for it by the usual name. */
   apiKeyEnv: string;
   /** Why the key of one of several organisations cannot be used; a single one is refused at once. */
@@ -158,7 +160,7 @@ export function loadConfigs(sources: ConfigSources): readonly Config[] {
   const fromFile = merge(defaultFolders, organisations === undefined ? (source?.value ?? {}) : common);
   const overrides: Override[] = [...listOverrides(sources.environment), ...(sources.flags ?? [])];
   const value = resolvePaths(overrides.reduce<unknown>(applyOverride, resolvePaths(fromFile, base)), sources.folder);
-  const parts: ConfigParts = { sources, source, base, common, overrides, value };
+  const parts = { sources, source, base, common, overrides, value };
   const owned = organisations === undefined ? [null] : listOwnSettings(organisations);
   const ofFile =
     source === null
@@ -166,8 +168,9 @@ export function loadConfigs(sources: ConfigSources): readonly Config[] {
       : organisations === undefined
         ? findMistakes(source.value, fileSchema)
         : findOrganisationMistakes(file);
-  const composed = owned.map((own) => composeConfig(parts, own));
-  const configs = composed.flatMap(({ config }) => config ?? []);
+  const names = owned.map((own) => own?.name ?? onlyOrganisation);
+  const composed = owned.map((own) => composeConfig({ ...parts, names }, own));
+  const configs = refuseSharedKeys(composed.flatMap(({ config }) => config ?? []));
   const problems = [
     ...composed.flatMap((each) => each.problems),
     ...(source ? [...source.problems, ...locateMistakes(source, ofFile), ...findShared(source, configs)] : []),
@@ -205,10 +208,11 @@ interface ConfigParts {
   common: Record<string, unknown>;
   overrides: readonly Override[];
   value: unknown;
+  names: readonly string[];
 }
 
 function composeConfig(
-  { sources, source, base, common, overrides, value: top }: ConfigParts,
+  { sources, source, base, common, overrides, value: top, names }: ConfigParts,
   own: OwnSettings | null,
 ): { config: Config | null; problems: readonly ConfigProblem[] } {
   const { environment } = sources;
@@ -246,6 +250,7 @@ function composeConfig(
       settings: { ...parsed.data, organisation: name },
       file: source ? source.file : null,
       settingsDigest: digestSettings(parsed.data),
+      organisations: names,
       secrets: checked.secrets,
       apiKeyEnv,
       keyProblems: checked.keyProblems,
@@ -262,6 +267,17 @@ function composeConfig(
     },
   };
 }
+
+/** The key of an account is that of the first organisation with it: another one would sweep its dossiers and spend its budget. */
+const refuseSharedKeys = (configs: readonly Config[]): readonly Config[] => {
+  const keys = configs.map((config) => config.secrets.find(({ name }) => name === keyVariable)?.value);
+  return configs.map((config, index) => {
+    const owner = configs[keys.indexOf(keys[index])];
+    if (keys[index] === undefined || owner === undefined || owner === config) return config;
+    const message = `holds the key of organisation ${owner.settings.organisation}; each organisation needs its own account`;
+    return { ...config, keyProblems: [{ where: `env ${config.apiKeyEnv}`, path: '', message }] };
+  });
+};
 
 /** What two organisations must not share, because nothing in it says whose it is. */
 function findShared(source: SourceFile, configs: readonly Config[]): ConfigProblem[] {

@@ -193,10 +193,12 @@ const describeTallies = (title: string, tallies: readonly Tally[] = []): string 
   tallies.length > 0 &&
   `${title}: ${tallies.map(({ code, count }) => `${formatCount(count)} ${describeReason(code)}`).join(', ')}`;
 
-const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (report: Report) => ReportWords>> = {
+const wordsByKind: Readonly<Record<Recipient['shows'], (report: Report) => ReportWords>> = {
   report: toReportWords,
   summary: toSummaryWords,
   failure: toFailureWords,
+  warning: toReportWords,
+  group: toReportWords,
 };
 
 /**
@@ -211,7 +213,7 @@ export function buildReportMessage(
 ): MailMessage {
   const { run, verdict } = report;
   const { attachments, facts } = chooseAttachment(run.runId, written, attach);
-  const words = wordsByKind[shows === 'warning' ? 'report' : shows](report);
+  const words = wordsByKind[shows](report);
   const lines: MessageLines = {
     ...words,
     headline: `${verdict.level.toUpperCase()}: ${verdict.coverage}`,
@@ -239,14 +241,14 @@ export const toSubject = ({ run, verdict }: Report): string =>
 const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
 
 /** The contents of a report's files; they do not depend on the form of the manifest. */
-const listContents = ({ files }: WrittenReport): readonly string[] =>
+export const listContents = ({ files }: WrittenReport): readonly string[] =>
   files
     .filter(({ name }) => !summaries.has(name))
     .map(({ name, sha256 }) => `${name} ${sha256}`)
     .sort();
 
 /** A path of this machine is of no use to a reader, so only the name of the folder is shown. */
-const toPlaceFact = ({ folder, directory }: ReportToMail): MessageLines['facts'][number] => [
+export const toPlaceFact = ({ folder, directory }: ReportToMail): MessageLines['facts'][number] => [
   'Report',
   folder ?? `on the server, in the folder ${basename(directory)}`,
 ];
@@ -255,7 +257,7 @@ const toPlaceFact = ({ folder, directory }: ReportToMail): MessageLines['facts']
 const mostAttachedBytes = 7_270_000;
 
 /** Chooses the attachment; size and SHA-256 replace one that is too large. */
-function chooseAttachment(
+export function chooseAttachment(
   runId: string,
   written: ReportToMail,
   attach: Recipient['attach'],

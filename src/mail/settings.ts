@@ -5,8 +5,11 @@ import { type Severity, severities } from '../vocabulary.js';
 
 const addressSchema = z.email({ error: 'must be an e-mail address' });
 
-/** The kinds of mail: the report for reviewers, the summary for managers, the failure for operators, and the provisional warning. */
-const mailKinds = ['report', 'summary', 'failure', 'warning'] as const;
+/**
+ * The kinds of mail: the report for reviewers, the summary for managers, the failure for operators, the provisional warning, and the report
+ * over all rosters.
+ */
+const mailKinds = ['report', 'summary', 'failure', 'warning', 'group'] as const;
 type MailKind = (typeof mailKinds)[number];
 
 /** The attachment of a mail: none, the masked page, the full page, or all files as an encrypted archive. */
@@ -25,7 +28,7 @@ const recipientSchema = z.strictObject({
     .min(1)
     .default(['report', 'warning'])
     .describe(
-      'report: for reviewers; summary: figures only; failure: only when a run is not complete; warning: provisional, while a run is in progress',
+      'report: for reviewers; summary: figures only; failure: only when a run is not complete; warning: provisional, while a run is in progress. group: one report over all rosters, sent by the job `report`',
     ),
   severities: z
     .array(z.enum(severities))
@@ -78,9 +81,9 @@ export interface Recipient {
   attach: Attach;
 }
 
-/** The reason for a mail: a written report, a provisional warning, or a failure that no report covers. */
+/** The reason for a mail: a written report, a provisional warning, a failure that no report covers, or the report over all rosters. */
 export interface MailTrigger {
-  kind: 'report' | 'warning' | 'failure';
+  kind: 'report' | 'warning' | 'failure' | 'group';
   /** Null when it concerns every roster. */
   roster: string | null;
   level: Verdict['level'];
@@ -93,6 +96,7 @@ const shownFor: Readonly<Record<MailTrigger['kind'], readonly MailKind[]>> = {
   report: ['report', 'failure', 'summary'],
   warning: ['warning'],
   failure: ['failure'],
+  group: ['group'],
 };
 
 /**
@@ -103,7 +107,7 @@ const shownFor: Readonly<Record<MailTrigger['kind'], readonly MailKind[]>> = {
 export function listRecipients(settings: MailSettings, about: MailTrigger): readonly Recipient[] {
   const recipients = chooseRecipients(settings, about);
   if (recipients.length > 0) return recipients;
-  if (about.kind === 'report' && about.level === 'partial')
+  if ((about.kind === 'report' || about.kind === 'group') && about.level === 'partial')
     return chooseRecipients(settings, about, { isWhole: false });
   if (about.kind !== 'failure') return recipients;
   const readers = chooseRecipients(settings, { ...about, kind: 'report' });

@@ -4,7 +4,7 @@ import type { readMetricFacts } from '../runs/metrics.js';
 
 export type MetricFacts = Awaited<ReturnType<typeof readMetricFacts>>;
 
-/** The figures that are read from the database: name without prefix, help, and labels; no label contains customer data. */
+/** The figures that are read from the database: name without prefix, help, and labels; no label contains customer data. Where a process serves a named organisation, its figures have `organisation` too. */
 const definitions = {
   build_info: ['The version of Nightscreen', ['version']],
   facts_timestamp_seconds: ['When the figures were last read from the database', []],
@@ -39,36 +39,58 @@ const definitions = {
   outbox_entries: ['Mails and messages that are not sent', ['kind', 'state']],
   outbox_oldest_timestamp_seconds: ['When the oldest of them was queued', ['kind', 'state']],
   incidents_open: ['Open incidents of the watchdog', ['kind']],
+  open_chunks: ['Chunks of searches that workers have or may take', []],
+  workers: ['Workers that are alive', []],
 } as const satisfies Readonly<Record<string, readonly [help: string, labels: readonly string[]]>>;
 
 type GaugeName = keyof typeof definitions;
 
+/** Those of a worker. It leaves the others to the scheduler: alerts must see when that one has died. */
+const workerGauges: readonly string[] = ['build_info', 'open_chunks', 'workers'] satisfies GaugeName[];
+
 type Sample = readonly [name: GaugeName, labels: Readonly<Record<string, string>>, value: number];
 
 /** Registers the figures; `show` replaces all values. */
-function addGauges(registry: Registry) {
+function addGauges(registry: Registry, isWorker: boolean) {
   const gauges = new Map(
-    Object.entries(definitions).map(([name, [help, labelNames]]) => [
-      name,
-      new Gauge({ name: `nightscreen_${name}`, help, labelNames: [...labelNames], registers: [registry] }),
-    ]),
+    Object.entries(definitions)
+      .filter(([name]) => !isWorker || workerGauges.includes(name))
+      .map(([name, [help, labelNames]]) => [
+        name,
+        new Gauge({
+          name: `nightscreen_${name}`,
+          help,
+          labelNames: [...labelNames, 'organisation'],
+          registers: [registry],
+        }),
+      ]),
   );
   return {
     show: (samples: readonly Sample[]): void => {
       for (const gauge of gauges.values()) gauge.reset();
       for (const [name, labels, value] of samples) gauges.get(name)?.set(labels, value);
     },
-    set: (name: GaugeName, value: number): void => gauges.get(name)?.set(value),
   };
 }
 
+/** The metrics of one organisation, which are written with those of the others. */
+export type OwnMetrics = ReturnType<ReturnType<typeof createMetrics>['of']>;
+
 /** The metrics of this process: the figures last read from the database, and its own counters; `isLasting` adds memory and event loop. */
-export function createMetrics(version: string, { isLasting }: { isLasting: boolean }) {
+export function createMetrics(
+  version: string,
+  { isLasting, isWorker = false }: { isLasting: boolean; isWorker?: boolean },
+) {
   const registry = new Registry();
   if (isLasting) collectDefaultMetrics({ register: registry });
-  const gauges = addGauges(registry);
+  const gauges = addGauges(registry, isWorker);
   const addCounter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Counter({ name: `nightscreen_${name}_total`, help, labelNames, registers: [registry] });
+    new Counter<Label | 'organisation'>({
+      name: `nightscreen_${name}_total`,
+      help,
+      labelNames: [...labelNames, 'organisation'],
+      registers: [registry],
+    });
   const attempts = addCounter(
     'service_attempts',
     'Attempts of this process to call the service, by status or outcome',
@@ -76,26 +98,46 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
   );
   const repeats = addCounter('service_repeats', 'Attempts that repeated an earlier attempt', ['operation']);
   const jobs = addCounter('jobs', 'Scheduled jobs that ended in this process', ['job', 'outcome']);
-  // Exported before the first reading, so that alerts see a process that has not read yet.
-  gauges.show([['build_info', { version }, 1]]);
-  gauges.set('facts_readable', 0);
-  const observer: AttemptObserver = {
-    ended: ({ operation, attempt }, { status, outcome, isSent }) => {
-      if (!isSent) return;
-      const result = outcome === 'error_status' && status !== null ? String(status) : outcome;
-      attempts.inc({ operation, result });
-      if (attempt > 1) repeats.inc({ operation });
-    },
+  const shown = new Map<string | null, readonly Sample[]>();
+  /** `organisation` is null where it has no name of its own. */
+  const of = (organisation: string | null) => {
+    const own = organisation === null ? {} : { organisation };
+    // Exported before the first reading, so that alerts see a process that has not read yet.
+    let facts: readonly Sample[] = [['facts_timestamp_seconds', {}, 0]];
+    const show = (isReadable: boolean): void => {
+      const samples: readonly Sample[] = [...facts, ['facts_readable', {}, isReadable ? 1 : 0]];
+      shown.set(
+        organisation,
+        samples.map(([name, labels, value]) => [name, { ...labels, ...own }, value]),
+      );
+      gauges.show([['build_info', { version }, 1], ...[...shown.values()].flat()]);
+    };
+    const observer: AttemptObserver = {
+      ended: ({ operation, attempt }, { status, outcome, isSent }) => {
+        if (!isSent) return;
+        const result = outcome === 'error_status' && status !== null ? String(status) : outcome;
+        attempts.inc({ operation, result, ...own });
+        if (attempt > 1) repeats.inc({ operation, ...own });
+      },
+    };
+    show(false);
+    return {
+      observer,
+      show: (read: MetricFacts): void => {
+        facts = toSamples(read);
+        show(true);
+      },
+      /** Shows the figures of a worker; null when they could not be read. */
+      showFleet: (fleet: MetricFacts['fleet']): void => {
+        facts = listFleet(fleet);
+        show(true);
+      },
+      /** Marks the facts as unreadable; those last read stay, with the time of their reading. */
+      showUnreadable: (): void => show(false),
+      noteJob: (job: string, outcome: 'finished' | 'failed'): void => jobs.inc({ job, outcome, ...own }),
+    };
   };
-  return {
-    observer,
-    show: (facts: MetricFacts) => gauges.show(toSamples(facts, version)),
-    /** Marks the facts as unreadable; those last read stay, with the time of their reading. */
-    showUnreadable: () => gauges.set('facts_readable', 0),
-    noteJob: (job: string, outcome: 'finished' | 'failed') => jobs.inc({ job, outcome }),
-    write: () => registry.metrics(),
-    contentType: registry.contentType,
-  };
+  return { of, write: () => registry.metrics(), contentType: registry.contentType };
 }
 
 const toSeconds = (date: Date): number => date.getTime() / 1_000;
@@ -104,11 +146,9 @@ const orNone = <Value>(value: Value | null, toList: (value: Value) => readonly S
 /** Exports 0 for an event that never happened, so that an alert can see that it is missing. */
 const toSecondsOrZero = (date: Date | null | undefined): number => (date ? toSeconds(date) : 0);
 
-function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
+function toSamples(facts: MetricFacts): readonly Sample[] {
   return [
-    ['build_info', { version }, 1],
     ['facts_timestamp_seconds', {}, toSeconds(facts.at)],
-    ['facts_readable', {}, 1],
     ...facts.nights.flatMap(listNight),
     ...listSweeps(facts),
     ...facts.runs.flatMap(listRun),
@@ -122,8 +162,15 @@ function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
       ['outbox_oldest_timestamp_seconds', { kind, state }, toSeconds(oldestAt)],
     ]),
     ...facts.incidents.map(({ kind, open }): Sample => ['incidents_open', { kind }, open]),
+    ...listFleet(facts.fleet),
   ];
 }
+
+const listFleet = (fleet: MetricFacts['fleet']): readonly Sample[] =>
+  orNone(fleet, ({ openChunks, workers }) => [
+    ['open_chunks', {}, openChunks],
+    ['workers', {}, workers],
+  ]);
 
 function listNight({ roster, state, failedControls, lastSuccessAt }: MetricFacts['nights'][number]): readonly Sample[] {
   return [

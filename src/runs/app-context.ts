@@ -120,6 +120,9 @@ export type RunEvent =
     }
   /** An event of the client. */
   | { kind: 'service'; event: ClientEvent }
+  /** This process makes searches for runs from now on. */
+  | { kind: 'worker_ready'; account: string; perSecond: number; concurrency: number }
+  | { kind: 'chunk_finished'; runId: string; chunk: number; searches: number; seconds: number }
   /** `roster` is set for a run that has not started here. */
   | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
   /** A roster of a night without a summary; for an unexpected error `message` has only its kind. */
@@ -244,6 +247,8 @@ export interface Job {
   defaultCron: string;
   /** The jobs of the same date that must end first, also with a failure. */
   after?: readonly string[];
+  /** How long it waits for them; six hours by default. */
+  waitAtMostMs?: number;
   run(app: AppContext, signal: AbortSignal, slot: JobSlot): Promise<JobResult>;
 }
 

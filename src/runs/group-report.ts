@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { usageError } from '../errors.js';
 import { toLocalTime } from '../local-time.js';
+import { buildGroupMessage } from '../mail/group-message.js';
+import { listEntries, listRecipients } from '../mail/settings.js';
 import { toGroupReport } from '../reports/assess-group.js';
 import type { GroupFacts, GroupReport, GroupRosterFacts } from '../reports/group.js';
 import { printPdf } from '../reports/print-pdf.js';
@@ -11,6 +13,7 @@ import type { WrittenReport } from '../reports/write-report.js';
 import { toCadence } from '../screening/cadence.js';
 import { countAccepted } from '../store/customers/coverage.js';
 import { readUrgentChanges } from '../store/night/changes.js';
+import { queueOutbox, readOutbox } from '../store/operations/outbox.js';
 import { readAccountName } from '../store/organisations.js';
 import {
   readKnownRosters,
@@ -21,14 +24,15 @@ import {
 } from '../store/reports/group-facts.js';
 import { readSpanRun } from '../store/reports/span-facts.js';
 import { type RunRow, toRunId } from '../store/runs.js';
-import { stateOrder } from '../vocabulary.js';
+import { type Severity, stateOrder } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { isRosterCovered, measureCoverage, type RosterCoverage } from './coverage.js';
+import { toGiveUpAt } from './mail/deliver.js';
 import { toExitCode } from './run-summary.js';
 import { readPause, readScheduleHistory } from './scheduled.js';
 import { readBudget } from './screening/plan.js';
 import { openOrganisation } from './session.js';
-import { findEdge, keepFormerSpan, type ReportChoice, type SpanRequest } from './write-reports.js';
+import { findEdge, keepFormerSpan, prepareMail, type ReportChoice, type SpanRequest } from './write-reports.js';
 
 /** The report over all rosters on disk, with its content. */
 export interface WrittenGroupReport extends WrittenReport {
@@ -57,29 +61,83 @@ export async function reportGroup(
   return { ...written, files: [...written.files, ...printed], report };
 }
 
+/** Whether anybody gets the report over all rosters by mail. */
+export const isGroupMailed = ({ mail }: AppContext['settings']): boolean =>
+  mail !== undefined && listEntries(mail).some(({ kinds }) => kinds.includes('group'));
+
+/** Writes the report over all rosters and queues its mail for one slot of a job, unless that was done before. */
+export async function queueGroupReportOnce(app: AppContext, slot: string): Promise<void> {
+  const known = await readOutbox(app.database, app.settings.organisation, { keyPrefix: toKeyPrefix(slot) });
+  if (known.length === 0) await queueGroupReport(app, {}, { slot });
+}
+
+/** Writes the report over all rosters, and queues its mail; gives how the keys of its mails in the outbox begin besides. */
+export async function queueGroupReport(
+  app: AppContext,
+  request: NightRequest = {},
+  { slot, ...options }: Pick<ReportChoice, 'directory' | 'chromium'> & { slot?: string } = {},
+): Promise<WrittenGroupReport & { keyPrefix: string }> {
+  const { database, clock, settings } = app;
+  const { mail } = settings;
+  if (mail === undefined) throw usageError('mail', 'is not configured, so the report cannot be sent');
+  const written = await reportGroup(app, request, options);
+  const { report } = written;
+  const keyPrefix = toKeyPrefix(slot ?? `${report.name} ${report.until.toISOString()}`);
+  const recipients = listRecipients(mail, {
+    kind: 'group',
+    roster: null,
+    level: report.verdict.level,
+    severities: listFound(report),
+  });
+  const writeMask = async (): Promise<WrittenReport> => written;
+  const toMail = await prepareMail(app, { name: report.name, at: report.until, writeMask }, written, recipients);
+  const now = clock.now();
+  const { organisationId } = await openOrganisation(app);
+  const common = {
+    organisationId,
+    kind: 'mail_report',
+    runId: null,
+    queuedAt: now,
+    giveUpAt: toGiveUpAt(now),
+  } as const;
+  const entries = recipients.map((recipient) => {
+    const content = buildGroupMessage(report, toMail, recipient, mail);
+    const { to: destination, messageId } = content;
+    return { ...common, destination, dedupKey: `${keyPrefix}${destination.toLowerCase()}`, content, messageId };
+  });
+  await database.transaction((transaction) => queueOutbox(transaction, entries));
+  return { ...written, keyPrefix };
+}
+
+const toKeyPrefix = (name: string): string => `group/${name}/`;
+
+/** The severities of its changes, first screenings included. */
+const listFound = ({ total: { changes } }: GroupReport): readonly Severity[] =>
+  (changes?.bySeverity ?? []).map(({ severity }) => severity);
+
 const hourMs = 3_600_000;
 /** A timer may start a night this much before its due time. */
 const earlyMs = 60_000;
 
-type GroupNight = Pick<GroupFacts, 'from' | 'until' | 'isCurrent' | 'dueAt'>;
+type GroupNight = Pick<GroupFacts, 'from' | 'until' | 'isCurrent' | 'dueAt' | 'isNight'>;
 
 /** The requested span. Without one it begins when the last night was due, or began if that was earlier; without a schedule, one screening period ago. */
 async function findNight(app: AppContext, { since, until }: NightRequest): Promise<GroupNight> {
   const now = app.clock.now();
   if (since !== undefined) {
     const { from, end } = await findEdges(app, { since, until }, now);
-    return { from, until: end ?? now, isCurrent: end === null, dueAt: null };
+    return { from, until: end ?? now, isCurrent: end === null, dueAt: null, isNight: false };
   }
   const { schedules, runs } = await readScheduleHistory(app);
   const kept = schedules.get('rescreen');
   const dueAt = app.lastRescreening?.(kept === undefined || kept.retiredAt !== null ? null : kept) ?? null;
   if (dueAt === null) {
     const periodMs = Math.min(...Object.values(toCadence(app.settings.screening).hours)) * hourMs;
-    return { from: new Date(now.getTime() - periodMs), until: now, isCurrent: true, dueAt };
+    return { from: new Date(now.getTime() - periodMs), until: now, isCurrent: true, dueAt, isNight: true };
   }
   const begunAt = runs.get('rescreen')?.find((run) => run.dueAt.getTime() === dueAt.getTime())?.begunAt ?? dueAt;
   const from = new Date(Math.min(dueAt.getTime(), begunAt.getTime()) - earlyMs);
-  return { from, until: now, isCurrent: true, dueAt };
+  return { from, until: now, isCurrent: true, dueAt, isNight: true };
 }
 
 async function findEdges(
@@ -253,11 +311,9 @@ function toAlerts(waiting: Awaited<ReturnType<typeof readWaitingByRoster>>): Gro
   };
 }
 
-const heldWords = { answers: 'the answers', webhooks: 'the webhook messages', roster: 'the roster' } as const;
-
 function toHeld({ runId, kind, reasons, command }: Awaited<ReturnType<typeof readWaitingHolds>>[number]) {
   const accept = kind === 'roster' ? command : `nightscreen runs accept ${runId} --by NAME --reason TEXT`;
-  return { runId, what: heldWords[kind], reasons, command: accept };
+  return { runId, kind, reasons, command: accept };
 }
 
 /** The jobs whose runs a night consists of. */

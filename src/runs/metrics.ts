@@ -1,7 +1,7 @@
 import { toCadence } from '../screening/cadence.js';
 import { type CoverageGroup, readImportedRosters } from '../store/customers/coverage.js';
 import { readJobSchedules } from '../store/operations/jobs.js';
-import { readStoredFigures } from '../store/operations/metrics.js';
+import { readFleetFigures, readStoredFigures } from '../store/operations/metrics.js';
 import type { AppContext } from './app-context.js';
 import { readRosterGroups } from './coverage.js';
 import { openOrganisation } from './session.js';
@@ -32,6 +32,7 @@ export async function readMetricFacts(app: AppContext, sweeps: { isPlanned: bool
     at,
     isSwept: !sweeps.isOff && (isPlanned || stored.runs.some(({ kind }) => kind === 'sweep')),
     rosters,
+    fleet: settings.fleet ? await readFleetFigures(database, settings.organisation) : null,
     cadenceSeconds: Object.fromEntries(Object.entries(hours).map(([tier, value]) => [tier, value * 3_600])),
   };
 }

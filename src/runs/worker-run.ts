@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toLeaseKey } from '../store/database/leases.js';
 import { takeTry } from '../store/night/account-pace.js';
 import { dropDeadWorkers, readWorkers, reportWorker } from '../store/night/chunks.js';
-import type { Account } from '../store/organisations.js';
+import { type Account, readAccountName } from '../store/organisations.js';
 import { identifyAccount } from './account.js';
 import type { AppContext } from './app-context.js';
 import { RunHalted } from './halt.js';
@@ -11,7 +11,7 @@ import { searchChunks } from './screening/chunk-search.js';
 import { type HeldLease, openKeyedOrganisation, withLease } from './session.js';
 
 /** Two, so that the end of one leaves no gap. */
-const chunksAtOnce = 2;
+export const chunksAtOnce = 2;
 const beatMs = 1_000;
 // By then other workers have noticed an outage of the service too.
 const noticedMs = 4_000;
@@ -46,6 +46,8 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
     if (event.kind === 'outage_ended') reach.endOutage();
   });
   await reach.look();
+  const name = await readAccountName(app.database, account.accountId);
+  app.emit({ kind: 'worker_ready', account: name, ...app.settings.service.rate });
   const searcher = { app, client, organisation, account, lease, reach, numbers: new Map(), reserves: new Map() };
   const parts = { signal: all, mayClaim: () => reach.mayClaim, giveBack: () => reach.giveBack };
   const loops = Array.from({ length: chunksAtOnce }, () => searchChunks(searcher, parts));

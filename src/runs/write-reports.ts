@@ -297,6 +297,18 @@ export async function prepareReportMail(
   written: WrittenReport,
   recipients: readonly Recipient[],
 ): Promise<ReportToMail> {
+  const { runId: name, finishedAt: at } = report.run;
+  const writeMask = () => writeMasked(report, dirname(written.directory));
+  return prepareMail(app, { name, at, writeMask }, written, recipients);
+}
+
+/** The same for any report: `writeMask` writes it without names, and `at` is the time of the entries of its archive. */
+export async function prepareMail(
+  app: Place,
+  { name, at, writeMask }: { name: string; at: Date; writeMask: () => Promise<WrittenReport> },
+  written: WrittenReport,
+  recipients: readonly Recipient[],
+): Promise<ReportToMail> {
   const isAttached = (attach: Recipient['attach']): boolean =>
     recipients.some((recipient) => recipient.attach === attach);
   const notes: string[] = [];
@@ -304,7 +316,7 @@ export async function prepareReportMail(
     try {
       return await make();
     } catch (error) {
-      app.emit({ kind: 'warning', runId: report.run.runId, code, message: readMessage(error) });
+      app.emit({ kind: 'warning', runId: name, code, message: readMessage(error) });
       notes.push(note);
       return null;
     }
@@ -314,11 +326,9 @@ export async function prepareReportMail(
     publishTo === undefined
       ? null
       : await attempt(() => publishReport(written, publishTo), 'report_not_published', unpublished);
-  const masked = isAttached('masked')
-    ? await attempt(() => writeMasked(report, dirname(written.directory)), 'masked_report_not_written', unmasked)
-    : null;
+  const masked = isAttached('masked') ? await attempt(writeMask, 'masked_report_not_written', unmasked) : null;
   const archive = isAttached('archive')
-    ? await attempt(() => archiveReport(app, report, written), 'archive_not_written', unarchived)
+    ? await attempt(() => archiveReport(app, at, written), 'archive_not_written', unarchived)
     : null;
   return {
     ...written,
@@ -334,18 +344,14 @@ const unpublished =
 const unmasked = 'The masked report could not be written and is not attached.';
 const unarchived = 'The encrypted archive could not be written and is not attached.';
 
-async function archiveReport(
-  { secret }: Place,
-  { run }: Report,
-  written: WrittenReport,
-): ReturnType<typeof writeArchive> {
+async function archiveReport({ secret }: Place, at: Date, written: WrittenReport): ReturnType<typeof writeArchive> {
   const password = secret(passwordName);
   if (password === undefined)
     throw new MailError(
       'archive_password_missing',
       `a recipient gets the report as an archive, but ${passwordName} is not set`,
     );
-  return writeArchive(written, password, run.finishedAt);
+  return writeArchive(written, password, at);
 }
 
 /** The SHA-256 (hex) of the manifest of another report in the folder; null where there is none, or it is the same report. */

@@ -27,10 +27,12 @@ export async function readJobStatuses(
   planned: readonly PlannedJob[],
 ): Promise<ReadonlyMap<string, JobStatus>> {
   const { schedules, runs } = await readScheduleHistory(app);
-  const statuses = planned.map(({ job: { name, after = [] }, schedule }): JobStatus => {
-    const plannedSince = schedules.get(name)?.plannedSince ?? app.clock.now();
-    return { job: name, times: toDueTimes(schedule), plannedSince, after, known: runs.get(name) ?? [] };
-  });
+  const statuses = planned.map(
+    ({ job: { name, after = [], waitAtMostMs: waitMs = waitAtMostMs }, schedule }): JobStatus => {
+      const plannedSince = schedules.get(name)?.plannedSince ?? app.clock.now();
+      return { job: name, times: toDueTimes(schedule), plannedSince, after, waitMs, known: runs.get(name) ?? [] };
+    },
+  );
   return new Map(statuses.map((status) => [status.job, status]));
 }
 
@@ -51,6 +53,8 @@ export interface JobStatus {
   plannedSince: Date;
   /** The jobs of the same date that must end before it. */
   after: readonly string[];
+  /** How long it waits for them; six hours by default. */
+  waitMs?: number;
   /** Its last runs, newest first. */
   known: readonly JobRun[];
 }
@@ -87,7 +91,7 @@ export function decideDue(
   }
   if (newest === null) return { decision: { kind: 'none' }, missed: [], givenUp };
   const before = status.after.flatMap((name) => others.get(name) ?? []);
-  const until = new Date(newest.dueAt.getTime() + waitAtMostMs);
+  const until = new Date(newest.dueAt.getTime() + (status.waitMs ?? waitAtMostMs));
   const unended = before.find((other) => isAwaited(other, newest, until));
   if (unended && now < until) {
     return { decision: { kind: 'wait', due: newest, for: unended.job, until }, missed: passed, givenUp };

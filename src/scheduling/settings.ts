@@ -19,7 +19,7 @@ export const jobsSettingsSchema = z.strictObject({
   rescreen: cronSchema.describe('every roster: import, screen who is due, report and mail; `0 2 * * *`'),
   sweep: cronSchema.describe('read all dossiers and store what changed, for the reports of the night; `0 1 * * *`'),
   report: cronSchema.describe(
-    'mail the reports that were not sent yet; without `mail`, write the newest report of each roster; `0 6 * * *`',
+    'mail the reports that were not sent yet, and the one over all rosters; without `mail`, write the newest of each roster; `0 6 * * *`',
   ),
   reconcile: cronSchema.describe(
     'compare rosters with dossiers again; every rescreening does that itself when a roster has dossiers; `off`',

@@ -67,6 +67,15 @@ export function findOrganisation(database: Queryable, name: string): Promise<Kno
   );
 }
 
+/** The organisations with data, by name. */
+export function readOrganisationNames(database: Queryable): Promise<readonly string[]> {
+  return readColumn(
+    database,
+    z.string(),
+    sql`select name from organisation where exists (select from roster where roster.organisation_id = organisation.organisation_id) order by name`,
+  );
+}
+
 /** An organisation has one account without a public key per mode: a renewed private key is the same account. */
 const toPublicKey = (publicKey: string | null, isTest: boolean): string =>
   publicKey ?? `(none, ${isTest ? 'test' : 'live'} mode)`;

@@ -3,6 +3,7 @@ import { type Bench, type BenchOrder, Ground } from './bench.js';
 import { benchClient } from './client.js';
 import { benchClose } from './close.js';
 import { benchDiff } from './diff.js';
+import { benchFleet } from './fleet.js';
 import { benchImport } from './import.js';
 import { benchPace } from './pace.js';
 import { benchRescreen, benchScreen } from './screen.js';
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, Bench>> = {
   client: benchClient,
   close: benchClose,
   diff: benchDiff,
+  fleet: benchFleet,
   import: benchImport,
   pace: benchPace,
   rescreen: benchRescreen,

@@ -1,3 +1,5 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { z } from 'zod';
 import { type Clock, systemClock } from '../../src/clock.js';
 import { mailSettingsSchema } from '../../src/mail/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
@@ -39,8 +41,24 @@ const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
   };
 };
 
+const searchSent = z.object({ request: z.object({ method: z.literal('POST'), origin: z.coerce.string() }) });
+
+/** Tells when the headers of each search were written to a socket, by the monotonic clock of the machine. */
+function tellSent(): void {
+  let calls: { origin: string; atMs: number }[] = [];
+  subscribe('undici:client:sendHeaders', (message) => {
+    const { data } = searchSent.safeParse(message);
+    if (data) calls.push({ origin: data.request.origin, atMs: Number(process.hrtime.bigint()) / 1e6 });
+  });
+  setInterval(() => {
+    if (calls.length > 0) emit({ kind: 'sent', calls });
+    calls = [];
+  }, 100);
+}
+
 async function live(order: LifeOrder, emitStage: (stage: string) => void): Promise<RunSummary | null> {
   const trap = await setTrap(order);
+  if (order.tellsSent) tellSent();
   const database = await openDatabase(
     { ...order.location, reconnect: { reconnectForMs: 90_000 } },
     `life ${process.pid}`,
@@ -56,6 +74,7 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
         rate: order.rate,
         observer: trap.observer,
         settings: {
+          organisation: order.organisation ?? 'default',
           service: { baseUrl: order.service.url, rate: order.rate },
           rosters: [roster],
           controls: campaignControls,

@@ -65,6 +65,7 @@ export interface LifeOrder {
   /** Whether workers make the searches. */
   isFleet?: boolean;
   location: DatabaseLocation;
+  organisation?: string;
   service: { url: string; apiKey: string };
   roster: string;
   reports: string;
@@ -77,12 +78,18 @@ export interface LifeOrder {
   deadline?: string;
   /** Where mail is sent to, with the report attached; none is where it is left out. */
   smtpUrl?: string;
+  /** Whether it tells of each search that it sends. */
+  tellsSent?: boolean;
   /** Where it is to die by its own hand, when it comes there for the `occurrence`th time (from 1). */
   death?: { point: KillPoint; occurrence: number; delayMs: number };
 }
 
-/** What a process of a campaign tells: it has loaded everything, it has come to a stage, it has ended. */
-export type LifeMessage = { kind: 'ready' } | { kind: 'stage'; stage: string; afterMs: number } | LifeEnd;
+/** What a process of a campaign tells: it has loaded everything, it has come to a stage, it has sent searches, it has ended. */
+export type LifeMessage =
+  | { kind: 'ready' }
+  | { kind: 'stage'; stage: string; afterMs: number }
+  | { kind: 'sent'; calls: Life['sent'] }
+  | LifeEnd;
 
 /** How a life ended by itself; `afterMs` counts from the order. */
 type LifeEnd =
@@ -98,6 +105,8 @@ export interface Death {
 /** A process of a campaign that has its order. */
 export interface Life {
   readonly process: ChildProcess;
+  /** The searches that it has told of; times by the monotonic clock of the machine. */
+  readonly sent: { origin: string; atMs: number }[];
   /** Resolves when the process is gone. */
   readonly death: Promise<Death>;
   /** Resolves with the milliseconds since the order when the life comes to a stage, or with null when it ends before. */
@@ -151,6 +160,7 @@ export class Nursery {
 function beginLife(child: ChildProcess, order: LifeOrder): Life {
   const stages = new Map<string, number>();
   const waiting = new Set<() => void>();
+  const sent: Life['sent'] = [];
   let reported: LifeEnd | null = null;
   let isOver = false;
   const wake = (): void => {
@@ -158,6 +168,7 @@ function beginLife(child: ChildProcess, order: LifeOrder): Life {
   };
   child.on('message', (message: LifeMessage) => {
     if (message.kind === 'stage') stages.set(message.stage, message.afterMs);
+    if (message.kind === 'sent') sent.push(...message.calls);
     if (message.kind === 'ended' || message.kind === 'failed') {
       reported = message;
       child.disconnect();
@@ -174,6 +185,7 @@ function beginLife(child: ChildProcess, order: LifeOrder): Life {
   child.send(order);
   return {
     process: child,
+    sent,
     death,
     reach: (stage) =>
       new Promise((resolve) => {

@@ -8,6 +8,8 @@ export interface PaceServiceOrder {
   hiddenLimit?: number | null;
   /** The next search is answered with 503 and asks for a pause of this length. */
   pauseOnceMs?: number;
+  /** How long after a search arrives it is answered. */
+  latencyMs?: number;
 }
 
 /** What the service has seen since it was last asked. */
@@ -18,6 +20,7 @@ export interface PaceServiceReport {
 let refusedShare = 0;
 let hiddenLimit = Number.POSITIVE_INFINITY;
 let pauseOnceMs: number | null = null;
+let latencyMs = 0;
 let calls: PaceServiceReport['calls'] = [];
 let acceptedMs: number[] = [];
 let seed = 20_231;
@@ -34,6 +37,13 @@ const assess = (atMs: number): 201 | 429 | 503 => {
   return random() < refusedShare ? 503 : 201;
 };
 
+/** One hit for a name that says so, as a control search wants it. */
+const toAnswer = ({ name, type }: { name: string; type: unknown }): object => {
+  const hit = { id: 'listed', name, schema: 'Person', match: true, score: 0.95, topics: ['sanction'] };
+  const results = name.endsWith(' Listed') ? [hit] : [];
+  return { query: name, type, total: results.length, results };
+};
+
 const codes = { 429: 'rate_limit_exceeded', 503: 'service_unavailable' };
 
 const server = createServer((request, response) => {
@@ -44,7 +54,10 @@ const server = createServer((request, response) => {
   });
   request.on('end', () => {
     const answer = (status: number, value: object, headers = {}): void => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+      const write = (): unknown =>
+        response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+      if (latencyMs === 0 || request.method === 'GET') write();
+      else setTimeout(write, latencyMs);
     };
     if (request.method === 'GET') return answer(200, { public_key: 'public_sandbox_x', is_test: true });
     if (pauseOnceMs !== null) {
@@ -56,8 +69,7 @@ const server = createServer((request, response) => {
     const status = assess(atMs);
     calls.push({ atMs, status });
     if (status !== 201) return answer(status, { error: { type: codes[status] } });
-    const { name, type }: { name: unknown; type: unknown } = JSON.parse(body);
-    answer(201, { query: name, type, total: 0, results: [] });
+    answer(201, toAnswer(JSON.parse(body)));
   });
 });
 
@@ -69,6 +81,7 @@ process.on('message', (order: PaceServiceOrder | 'report') => {
   }
   refusedShare = order.refusedShare ?? refusedShare;
   pauseOnceMs = order.pauseOnceMs ?? null;
+  latencyMs = order.latencyMs ?? latencyMs;
   if (order.hiddenLimit !== undefined) hiddenLimit = order.hiddenLimit ?? Number.POSITIVE_INFINITY;
 });
 process.on('disconnect', () => process.exit());

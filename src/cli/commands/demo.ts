@@ -79,6 +79,7 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
     settings: { ...settings, organisation: 'default' },
     file: null,
     settingsDigest: digestSettings(settings),
+    organisations: ['default'],
     apiKeyEnv: keyVariable,
     keyProblems: [],
     secrets: [{ name: keyVariable, value: apiKey, from: keyVariable }],

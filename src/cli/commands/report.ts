@@ -6,7 +6,7 @@ import { ConfigError, flagError, usageError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 import { formatCount, keep } from '../../reports/text.js';
 import { reportGroup, type WrittenGroupReport } from '../../runs/group-report.js';
-import { type SentReport, sendReports } from '../../runs/mail/manage.js';
+import { type SentReport, sendGroupReport, sendReports } from '../../runs/mail/manage.js';
 import { reportSpans, runReports } from '../../runs/write-reports.js';
 import { findMissingMail } from '../app-context.js';
 import { definePreparedCommand, flag, type OptionValues, parsed, text } from '../command.js';
@@ -93,17 +93,19 @@ function requireWritable(out: string | undefined, { settings, originOf }: Config
 }
 
 /** The report over all rosters; exit code 3 unless each of them is complete. */
-function presentGroup({ report, directory, files }: WrittenGroupReport): Outcome {
+function presentGroup({ report, directory, files, mails }: WrittenGroupReport & Pick<SentReport, 'mails'>): Outcome {
   const { name, verdict } = report;
+  const isSent = mails.every((mail) => mail.state === 'sent');
   return toOutcome(
     'nightscreen/group-report-files/1',
-    { name, level: verdict.level, summary: verdict.short, directory, files },
+    { name, level: verdict.level, summary: verdict.short, directory, files, mails },
     formatTable([
       ['report', `${name} (${verdict.level})`],
       ['result', verdict.short],
       ...files.map((file) => ['file', `${directory}/${file.name} (${formatCount(file.bytes)} bytes)`]),
+      ...mails.map((mail) => ['mail', `${mail.recipient}: ${describeMailState(mail)}`]),
     ]),
-    verdict.level === 'complete' ? exitCodes.complete : exitCodes.incomplete,
+    verdict.level === 'complete' && isSent ? exitCodes.complete : exitCodes.incomplete,
   );
 }
 
@@ -134,7 +136,8 @@ export const command = definePreparedCommand({
   run: async (app, { prepared: chromium, options, invocation }) => {
     const { all, since, until, roster, run: runId, mask, send } = options;
     const directory = resolveOut(options, invocation);
-    if (all) return presentGroup(await reportGroup(app, { since, until }, { directory, chromium }));
+    if (all && send) return presentGroup(await sendGroupReport(app, { since, until }, { directory, chromium }));
+    if (all) return presentGroup({ ...(await reportGroup(app, { since, until }, { directory, chromium })), mails: [] });
     if (send) {
       return presentReports(await sendReports(app, { runId, directory, mask, chromium }));
     }

@@ -1,18 +1,9 @@
 import { allJobs } from '../../../jobs/all-jobs.js';
-import { flagError, usageError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import { readPause } from '../../runs/scheduled.js';
-import {
-  defineCommand,
-  defineDatabaseCommand,
-  definePreparedCommand,
-  flag,
-  parsed,
-  text,
-  withDefault,
-} from '../command.js';
+import { defineCommand, defineDatabaseCommand, definePreparedCommand, flag, text, withDefault } from '../command.js';
 import type { Invocation, Outcome } from '../invocation.js';
 import { meanings, shared } from '../options.js';
-import type { MetricsAddress } from '../schedule/health.js';
 import {
   cancelJob,
   pauseJobs,
@@ -87,19 +78,10 @@ const watchdog = defineCommand({
   run: async ({ invocation }) => (await import('../watchdog.js')).look(invocation),
 });
 
-/** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
-export function parseMetricsAddress(text: string): MetricsAddress {
-  const [, ipv6, name, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
-  if (port === '' || Number(port) > 65_535) {
-    throw flagError('--metrics', `must be an address such as :9464 or 127.0.0.1:9464, not ${text}`);
-  }
-  return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
-}
-
 export const command = defineCommand({
   usage: 'schedule',
   description: 'run rescreen, sweep, report and the other jobs on schedule, until a signal',
-  options: { metrics: parsed('<address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress) },
+  options: { metrics: shared.metrics },
   examples: ['schedule --metrics :9464', 'schedule run rescreen'],
   commands: [run, show, cancel, pause, watchdog],
   run: async ({ options: { metrics = null }, invocation }) =>

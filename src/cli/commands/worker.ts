@@ -1,21 +1,75 @@
-import { ConfigError } from '../../errors.js';
+import type { Logger } from 'pino';
+import { systemClock } from '../../clock.js';
+import type { Config } from '../../config/load-config.js';
+import { ConfigError, type ConfigProblem } from '../../errors.js';
 import { runWorker } from '../../runs/worker-run.js';
-import { definePreparedCommand } from '../command.js';
+import { findFleetProblems, findMissingService } from '../app-context.js';
+import { defineCommand, parsed } from '../command.js';
+import { describeError, toErrorDetails } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
+import type { Invocation } from '../invocation.js';
+import { parseWholeNumber, shared } from '../options.js';
+import type { Scheduled } from '../schedule/health.js';
+import { listInvocations, loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 
-export const command = definePreparedCommand({
+const retryMs = 60_000;
+
+function findProblems(config: Config): ConfigProblem[] {
+  if (config.settings.fleet) return [...findMissingService(config), ...findFleetProblems(config)];
+  const message = 'is false: write `fleet: true` into the configuration of all processes';
+  return [{ where: config.originOf(['fleet']), path: 'fleet', message }];
+}
+
+/** The organisations that have a fleet; throws ConfigError when the searches of none can be made. */
+function listServed(asked: Invocation): readonly [Scheduled, ...Scheduled[]] {
+  const all = listInvocations(asked).map((invocation) => ({ invocation, config: loadInvocationConfig(invocation) }));
+  const problems = all.map(({ config }) => findProblems(config));
+  const [first, ...others] = all.filter(({ config }) => config.settings.fleet);
+  if (!first || problems.every(({ length }) => length > 0)) throw new ConfigError(problems.flat());
+  return [first, ...others];
+}
+
+/** Works until the signal. What fails is tried again where other organisations depend on this process, and thrown where none do. */
+async function keepWorking(invocation: Invocation, logger: Logger, concurrency: number | undefined): Promise<void> {
+  const { signal, options, isBesideOthers = false } = invocation;
+  while (!signal.aborted) {
+    try {
+      const config = loadInvocationConfig(invocation);
+      const problems = findProblems(config);
+      if (problems.length > 0) throw new ConfigError(problems);
+      config.settings.service.rate.concurrency = concurrency ?? config.settings.service.rate.concurrency;
+      const needs = { config, isLasting: true, needsDatabase: true };
+      await withAppContext(invocation, needs, (app) => runWorker(app, signal));
+    } catch (error) {
+      if (!isBesideOthers || signal.aborted) throw error;
+      const description = describeError(error);
+      const { code, message } = description;
+      const facts = { organisation: options.organisation, code, message, ...toErrorDetails(description), retryMs };
+      logger.error(facts, 'worker_failed');
+      await systemClock.sleep(retryMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+export const command = defineCommand({
   usage: 'worker',
   description: 'make the searches of runs on any host, until a signal; needs `fleet` in the configuration',
-  examples: ['worker', 'worker --json'],
-  isForEach: true,
-  needs: { service: true, isLasting: true },
-  prepare: ({ config }) => {
-    if (config.settings.fleet) return;
-    const message = 'is false: write `fleet: true` into the configuration of all processes';
-    throw new ConfigError([{ where: config.originOf(['fleet']), path: 'fleet', message }]);
+  options: {
+    concurrency: parsed('<count>', 'calls in flight of this process', parseWholeNumber(1, 1_000)),
+    metrics: shared.metrics,
   },
-  run: async (app, { signal }) => {
-    await runWorker(app, signal);
+  examples: ['worker', 'worker --concurrency 32 --metrics :9464'],
+  run: async ({ options: { concurrency, metrics: address }, invocation: asked }) => {
+    const served = listServed(asked);
+    const logger = openLogger(asked, served[0].config);
+    const { monitorWorker } = await import('../schedule/health.js');
+    const monitoring = address === undefined ? null : await monitorWorker(asked, served, { logger, address });
+    const invocations = monitoring?.invocations ?? served.map(({ invocation }) => invocation);
+    try {
+      await Promise.all(invocations.map((invocation) => keepWorking(invocation, logger, concurrency)));
+    } finally {
+      await monitoring?.stop();
+    }
     return { exitCode: exitCodes.complete, isWritten: true };
   },
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
 import { describeRestoration } from '../../reports/reasons.js';
+import { countNoun } from '../../reports/text.js';
 import { compareEvidence, listDisabledTriggers } from '../../runs/evidence.js';
 import { acceptCommand, describeSince, findUnacceptedSettings } from '../../runs/settings-acceptance.js';
 import { listTables } from '../../store/backup/format.js';
@@ -20,7 +21,7 @@ import {
 import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { sql } from '../../store/database/statement.js';
 import { readWorkers } from '../../store/night/chunks.js';
-import { findOrganisation } from '../../store/organisations.js';
+import { findOrganisation, readOrganisationNames } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
 import { isMissing, locateDatabase, nameServer, withDatabase } from '../open-database.js';
 import { version } from '../process.js';
@@ -80,6 +81,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
   return {
     findings: [
       ...(await toFindings(well('database', `${place}, schema up to date`))),
+      ...(await checkLeft(database, config)),
       ...(await listHolders(database, config.settings.organisation)),
       ...(await listWorkers(database, config)),
       ...(await checkAccepted(database, config)),
@@ -88,6 +90,15 @@ async function examine(database: Database, location: DatabaseLocation, config: C
     ],
     imported: imported?.map(({ roster }) => roster) ?? null,
   };
+}
+
+/** Whether organisations in the database are perhaps screened no more; their names concern nobody else. */
+async function checkLeft(database: Queryable, { organisations }: Config): Promise<Finding[]> {
+  const left = (await readOrganisationNames(database)).filter((name) => !organisations.includes(name));
+  if (left.length === 0) return [];
+  const others = `${countNoun(left.length, 'organisation')} with customers that this configuration does not name`;
+  const next = 'where no other configuration does, nobody screens them: name the entry of organisations as before';
+  return [doubtful('organisations', `the database has ${others}`, next)];
 }
 
 /** The holders of leases; an abandoned lease expires by itself. */

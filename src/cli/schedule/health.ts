@@ -5,11 +5,14 @@ import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, RunLockedError, readMessage } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
+import type { AppContext } from '../../runs/app-context.js';
 import { readMetricFacts } from '../../runs/metrics.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
+import { readFleetFigures } from '../../store/operations/metrics.js';
 import { buildAppContext } from '../app-context.js';
 import type { Invocation, Measuring } from '../invocation.js';
 import { locateDatabase, withDatabase } from '../open-database.js';
+import type { MetricsAddress } from '../options.js';
 import { version, within } from '../process.js';
 import { withAppContext } from '../session.js';
 import { look } from '../watchdog.js';
@@ -17,38 +20,76 @@ import { look } from '../watchdog.js';
 /** A check that hangs at the stop is abandoned: it loses no data, and the whole stop has 7 seconds. */
 const mostAtStopMs = 5_000;
 
+/** An organisation, or the only one, for which a process works until a signal. */
+export interface Scheduled {
+  invocation: Invocation;
+  config: Config;
+}
+
 /**
  * Starts the checks of the watchdog, and serves metrics and health when an address is given; throws ConfigError when it cannot listen there.
- * Jobs run with the returned `invocation`, which measures them; `clock` times the checks.
+ * Jobs run with the returned `invocations`, which measure them; `clock` times the checks.
  */
 export async function startMonitoring(
-  invocation: Invocation,
-  config: Config,
+  asked: Invocation,
+  scheduled: readonly [Scheduled, ...Scheduled[]],
   { logger, address, clock = systemClock }: { logger: Logger; address: MetricsAddress | null; clock?: Clock },
 ) {
   const metrics = createMetrics(version, { isLasting: true });
-  const isStopping = (): boolean => invocation.signal.aborted;
+  const isStopping = (): boolean => asked.signal.aborted;
   const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
-  const measuring = measureInto(config, metrics, { isStopping, complain });
-  const health = watchHealth(config, measuring, isStopping);
+  const measured = scheduled.map(({ invocation, config }) => {
+    const own = metrics.of(invocation.options.organisation ?? null);
+    return { invocation, config, measuring: measureInto(config, own, { isStopping, complain }) };
+  });
+  const health = watchHealth(metrics, measured, isStopping);
+  // The same for all, as the database.
+  const [{ config }] = scheduled;
   const { hosts } = config.settings.metrics;
   const server = address === null ? null : await startMetricsServer(address, health, hosts);
   if (server) logger.info({ port: server.port }, 'metrics_served');
   // On Postgres separate connections read the figures.
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async () => {};
-  const measured: Measuring = { ...measuring, refresh };
-  const inner = { ...invocation, measuring: measured };
-  const first = isEmbedded && address !== null ? readFirst(inner, complain) : Promise.resolve();
-  const looking = first.then(() => keepLooking(inner, logger, clock));
+  const invocations = measured.map(({ invocation, measuring }) => {
+    const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async () => {};
+    return { ...invocation, measuring: { ...measuring, refresh } };
+  });
+  const readAll = () => Promise.all(invocations.map((each) => readFirst(each, complain)));
+  const first = isEmbedded && address !== null ? readAll() : Promise.resolve();
+  const looking = first.then(() => keepLooking(asked, invocations, logger, clock));
   return {
-    invocation: inner,
-    noteJob: metrics.noteJob,
+    invocations,
     stop: async (): Promise<void> => {
       await Promise.race([looking, clock.sleep(mostAtStopMs)]);
       await server?.stop();
     },
   };
+}
+
+/**
+ * Serves metrics and health of a worker; throws ConfigError when it cannot listen at the address. Workers measure with the returned `invocations`.
+ */
+export async function monitorWorker(
+  { signal }: Invocation,
+  served: readonly [Scheduled, ...Scheduled[]],
+  { logger, address }: { logger: Logger; address: MetricsAddress },
+) {
+  const metrics = createMetrics(version, { isLasting: true, isWorker: true });
+  const measured = served.map(({ invocation, config }) => {
+    const own = metrics.of(invocation.options.organisation ?? null);
+    const { organisation } = config.settings;
+    const refresh = async ({ database }: AppContext) => own.showFleet(await readFleetFigures(database, organisation));
+    return { invocation, config, measuring: { metrics: own, refresh, noteUnreadable: () => own.showFleet(null) } };
+  });
+  const [{ config }] = served;
+  const health = watchHealth(metrics, measured, () => signal.aborted, 'worker');
+  const { port, stop } = await startMetricsServer(address, health, config.settings.metrics.hosts);
+  logger.info({ port }, 'metrics_served');
+  const invocations = measured.map(({ invocation, measuring }) => ({
+    ...invocation,
+    measuring: { ...measuring, refresh: async () => {} },
+  }));
+  return { invocations, stop };
 }
 
 /** Counting a million customers takes half a minute; a database that has not answered after this time hangs. */
@@ -96,19 +137,25 @@ async function readFirst(invocation: Invocation, complain: (message: string) => 
 const lookEveryMs = 15 * 60_000;
 
 /** Checks every quarter of an hour until the signal; on the embedded database in turn with the jobs. */
-async function keepLooking(invocation: Invocation, logger: Logger, clock: Clock): Promise<void> {
+async function keepLooking(
+  asked: Invocation,
+  invocations: readonly Invocation[],
+  logger: Logger,
+  clock: Clock,
+): Promise<void> {
   for (;;) {
     try {
-      await clock.sleep(lookEveryMs, invocation.signal);
+      await clock.sleep(lookEveryMs, asked.signal);
     } catch {
       return;
     }
     try {
-      const { exitCode, document } = await look(invocation);
-      const { findings } = document;
-      logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
+      const { exitCode, document } = await look(asked, undefined, invocations);
+      const { findings, organisations } = document;
+      const facts = organisations === undefined ? { findings } : { organisations };
+      logger[exitCode === 0 ? 'debug' : 'warn'](facts, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
     } catch (err) {
-      if (invocation.signal.aborted) return;
+      if (asked.signal.aborted) return;
       // Another process uses the embedded database.
       if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
       else logger.error({ err }, 'watchdog_failed');
@@ -126,13 +173,20 @@ const queryTimeoutMs = 120_000;
  * Answers from figures that are read in the background: on Postgres at most once a minute, each time by a connection of its own; on the embedded
  * database, which has one owner at a time, by each job before it ends.
  */
-export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean) {
-  const { metrics } = measuring;
-  const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const read = nowAndThen(() => readFigures(config, measuring));
+export function watchHealth(
+  metrics: ReturnType<typeof createMetrics>,
+  measured: readonly { config: Config; measuring: Measuring }[],
+  isStopping: () => boolean,
+  work: 'scheduler' | 'worker' = 'scheduler',
+) {
+  const onServer = measured.filter(({ config }) => config.secret('DATABASE_URL') !== undefined);
+  const [server] = onServer;
+  const reads = onServer.map(({ config, measuring }) => nowAndThen(() => readFigures(config, measuring)));
   let isFirst = true;
   /** Reads the figures again, unless they are recent or the jobs read them. Never throws. */
-  const freshen = async (): Promise<void> => (isEmbedded ? undefined : read());
+  const freshen = async (): Promise<void> => {
+    await Promise.all(reads.map((read) => read()));
+  };
   return {
     freshen,
     write: async () => {
@@ -143,10 +197,12 @@ export function watchHealth(config: Config, measuring: Measuring, isStopping: ()
       return { text: await metrics.write(), contentType: metrics.contentType };
     },
     readiness: async () => {
-      const database = isEmbedded ? 'embedded, opened by each job' : await describeServer(config);
-      const scheduler = isStopping() ? 'stopping' : 'running';
-      const isReachable = isEmbedded || database === reachable;
-      return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
+      const database = server ? await describeServer(server.config) : 'embedded, opened by each job';
+      const isReachable = !server || database === reachable;
+      return {
+        isReady: isReachable && !isStopping(),
+        checks: { database, [work]: isStopping() ? 'stopping' : 'running' },
+      };
     },
   };
 }
@@ -178,12 +234,6 @@ function ignore(): void {}
 interface Health {
   write(): Promise<{ text: string; contentType: string }>;
   readiness(): Promise<{ isReady: boolean; checks: Readonly<Record<string, string>> }>;
-}
-
-/** Where metrics are served; without a host on all addresses of this machine. */
-export interface MetricsAddress {
-  host: string | undefined;
-  port: number;
 }
 
 const plain = (status: number, text: string) => ({ status, contentType: 'text/plain', text });

@@ -1,77 +1,133 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
-import { ConfigError } from '../../errors.js';
+import { ConfigError, type ConfigProblem, usageError } from '../../errors.js';
 import { keepSchedules } from '../../runs/scheduled.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
-import type { SchedulePlan } from '../../scheduling/schedule.js';
 import { JobStarter, type ScheduleEvent, startScheduler } from '../../scheduling/scheduler.js';
 import { findMissingMail, findMissingService } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
 import type { Invocation } from '../invocation.js';
 import { mailDirectly } from '../notify.js';
 import { requireOwnDatabase } from '../open-database.js';
+import type { MetricsAddress } from '../options.js';
 import { waitForAbort } from '../process.js';
-import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
+import { listInvocations, loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
-import { type MetricsAddress, startMonitoring } from './health.js';
+import { type Scheduled, startMonitoring } from './health.js';
 import { planSchedule } from './operate-schedule.js';
 import { performJob } from './run-scheduled.js';
 
 // Longer than a restart of the database.
 const mailBlockedAfterMs = 5 * 60_000;
 
-/** Runs the jobs on schedule and the checks of the watchdog until a signal; serves metrics when an address is given. Exit code 4 when the signal interrupted a job. */
+/**
+ * Runs the jobs of each organisation on schedule, and the checks of the watchdog, until a signal; serves metrics when an address is given. Exit
+ * code 4 when the signal interrupted a job.
+ */
 export async function keepSchedule(
   asked: Invocation,
   address: MetricsAddress | null,
 ): Promise<{ exitCode: number; isWritten: true }> {
   const { signal } = asked;
-  const config = loadInvocationConfig(asked);
-  const plan = planWork(config);
+  const scheduled = listScheduled(asked);
+  const [{ config, invocation: one }] = scheduled;
   await requireOwnDatabase(config, 'schedule');
-  const logger = openLogger(asked, config);
-  const monitoring = await startMonitoring(asked, config, { logger, address });
-  const { invocation } = monitoring;
+  const logger = openLogger(scheduled.length > 1 ? asked : one, config);
+  const monitoring = await startMonitoring(asked, scheduled, { logger, address });
+  const keepers = monitoring.invocations.flatMap((invocation) => {
+    const own = loadInvocationConfig(invocation);
+    return planSchedule(own).planned.length === 0 ? [] : [startKeeper(invocation, own)];
+  });
+  asked.lastRun.listJobs = () => keepers.flatMap((keeper) => keeper.listJobs());
+  await sayPlan(
+    asked,
+    logger,
+    keepers.flatMap((keeper) => keeper.planned),
+  );
+  await waitForAbort(signal);
+  await Promise.all(keepers.map((keeper) => keeper.stop()));
+  await monitoring.stop();
+  const isCutOff = keepers.some((keeper) => keeper.isCutOff());
+  return { exitCode: isCutOff ? exitCodes.stopped : exitCodes.complete, isWritten: true };
+}
+
+/** The organisations of the schedule; throws ConfigError when none of them can start its jobs, or the database is not for several. */
+function listScheduled(asked: Invocation): readonly [Scheduled, ...Scheduled[]] {
+  const invocations = listInvocations(asked);
+  const [first, ...others] = invocations.map((invocation) => ({
+    invocation,
+    config: loadInvocationConfig(invocation),
+  }));
+  if (first === undefined) throw new ConfigError([]);
+  const scheduled: readonly [Scheduled, ...Scheduled[]] = [first, ...others];
+  const problems = scheduled.map(({ config }) => findProblems(config));
+  if (problems.every(({ length }) => length > 0)) throw new ConfigError(problems.flat());
+  if (others.length > 0 && first.config.secret('DATABASE_URL') === undefined) {
+    const message =
+      'is not set, and in the embedded database the jobs of organisations wait for each other. Set it, or name one with --organisation';
+    throw usageError('env DATABASE_URL', message);
+  }
+  return scheduled;
+}
+
+/**
+ * Starts the jobs of one organisation. While its settings are incomplete, as without its key, every look fails, is reported and is repeated; the
+ * other organisations go on meanwhile.
+ */
+function startKeeper(invocation: Invocation, first: Config) {
+  const { signal, measuring } = invocation;
+  const { organisation } = invocation.options;
+  const logger = openLogger(invocation, first);
   const interruption = followInterruption(signal);
   const logEvent = watchEvents(invocation, logger);
   const emit = (event: ScheduleEvent): void => {
     interruption.note(event);
-    if (event.kind === 'ended') monitoring.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
+    if (event.kind === 'ended') {
+      measuring?.metrics.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
+    }
     logEvent(event);
   };
-  const jobStarter = new JobStarter(
-    plan,
-    (app, job, run, held) => performJob(app, job, run, held, { stopping: signal, logger }),
-    emit,
-  );
-  asked.lastRun.listJobs = () => jobStarter.running;
+  const begin = (config: Config) => {
+    const problems = findProblems(config);
+    if (problems.length > 0) throw new ConfigError(problems);
+    const plan = planSchedule(config);
+    const jobStarter = new JobStarter(
+      plan,
+      (app, job, run, held) => performJob(app, job, run, held, { stopping: signal, logger }),
+      emit,
+    );
+    return { config, plan, jobStarter };
+  };
+  let begun: ReturnType<typeof begin> | null = null;
   let isKept = false;
-  const scheduler = startScheduler({
-    clock: systemClock,
-    emit,
+  const look = async (): Promise<Date> => {
+    begun ??= begin(loadInvocationConfig(invocation));
+    const { config, plan, jobStarter } = begun;
     // Opened for each check, so that other commands can use the embedded database between jobs.
-    look: () =>
-      withAppContext(invocation, { command: 'schedule', isLasting: jobStarter.isLasting }, async (app) => {
-        const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
-        if (!isKept) await keepSchedules(app, planned, { areAll: true });
-        isKept = true;
-        return jobStarter.look(app, signal);
-      }),
-  });
-  await sayPlan(invocation, logger, plan);
-  await waitForAbort(signal);
-  await scheduler.stop();
-  await monitoring.stop();
-  return { exitCode: interruption.hasHappened() ? exitCodes.stopped : exitCodes.complete, isWritten: true };
+    return withAppContext(invocation, { config, command: 'schedule', isLasting: jobStarter.isLasting }, async (app) => {
+      const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
+      if (!isKept) await keepSchedules(app, planned, { areAll: true });
+      isKept = true;
+      return jobStarter.look(app, signal);
+    });
+  };
+  const scheduler = startScheduler({ clock: systemClock, emit, look });
+  const name = organisation === undefined ? {} : { organisation };
+  return {
+    planned: planSchedule(first).planned.map(({ job, schedule }) => ({ ...name, job: job.name, schedule })),
+    listJobs: (): readonly string[] =>
+      (begun?.jobStarter.running ?? []).map((job) => (organisation === undefined ? job : `${organisation}: ${job}`)),
+    isCutOff: interruption.hasHappened,
+    stop: scheduler.stop,
+  };
 }
 
-function planWork(config: Config): SchedulePlan {
+/** What the jobs of an organisation lack. */
+function findProblems(config: Config): ConfigProblem[] {
   const problems = [...findMissingService(config), ...findMissingMail(config)];
-  const plan = planSchedule(config);
-  if (plan.planned.length === 0) problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
-  if (problems.length > 0) throw new ConfigError(problems);
-  return plan;
+  if (planSchedule(config).planned.length > 0) return problems;
+  return [...problems, { where: 'jobs', path: 'jobs', message: 'every job is switched off' }];
 }
 
 /** Logs events; mails once when no job can be started for five minutes. */
@@ -89,9 +145,15 @@ function watchEvents(invocation: Invocation, logger: Logger): (event: ScheduleEv
   };
 }
 
-async function sayPlan({ terminal, options }: Invocation, logger: Logger, { planned }: SchedulePlan): Promise<void> {
-  const plan = planned.map(({ job, schedule }) => ({
-    job: job.name,
+type PlannedStart = ReturnType<typeof startKeeper>['planned'][number];
+
+async function sayPlan(
+  { terminal, options }: Invocation,
+  logger: Logger,
+  planned: readonly PlannedStart[],
+): Promise<void> {
+  const plan = planned.map(({ schedule, ...names }) => ({
+    ...names,
     ...schedule,
     next: listNextRuns(schedule, systemClock.now())[0]?.toISOString() ?? null,
   }));
@@ -99,13 +161,17 @@ async function sayPlan({ terminal, options }: Invocation, logger: Logger, { plan
     return terminal.writeData(`${JSON.stringify({ schema: 'nightscreen/schedule/1', jobs: plan })}\n`);
   }
   if (!terminal.isScreen) {
-    for (const { job, cron, timezone, next } of plan) logger.info({ job, cron, timezone, next }, 'job_planned');
+    for (const one of plan) logger.info(one, 'job_planned');
     return;
   }
-  if (!options.quiet)
-    terminal.writeMessage(
-      formatTable(plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`])),
-    );
+  const rows = plan.map(({ organisation, job, cron, timezone, next }) => [
+    ...(organisation === undefined ? [] : [organisation]),
+    job,
+    cron,
+    timezone,
+    `next ${next ?? 'never'}`,
+  ]);
+  if (!options.quiet) terminal.writeMessage(formatTable(rows));
 }
 
 /** Notes whether `signal` ended a job before it was done, even if the database failed before the job's end was stored. */

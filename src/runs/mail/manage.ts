@@ -10,6 +10,7 @@ import {
   readOutbox,
 } from '../../store/operations/outbox.js';
 import type { AppContext, RunSettings } from '../app-context.js';
+import { isGroupMailed, queueGroupReport, type reportGroup, type WrittenGroupReport } from '../group-report.js';
 import { findReviewer } from '../review/people.js';
 import { notifyStates, readWebhookKeys } from '../status.js';
 import { type ReportChoice, type ReportResult, runReports } from '../write-reports.js';
@@ -82,6 +83,23 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
   const sent: SentReport[] = [];
   for (const report of reports) sent.push({ ...report, mails: toMails(await readMails(report)) });
   return sent;
+}
+
+/** Writes the report over all rosters, and mails it to those who chose it. Throws ConfigError without a recipient. */
+export async function sendGroupReport(
+  app: AppContext,
+  request: Parameters<typeof reportGroup>[1],
+  options: Pick<ReportChoice, 'directory' | 'chromium'>,
+): Promise<WrittenGroupReport & Pick<SentReport, 'mails'>> {
+  const { database, settings } = app;
+  if (!isGroupMailed(settings))
+    throw usageError(
+      'mail.recipients',
+      'has nobody for the report over all rosters: write `kinds: [group]` to one of them',
+    );
+  const { keyPrefix, ...written } = await queueGroupReport(app, request, options);
+  await deliverDue(app);
+  return { ...written, mails: toMails(await readOutbox(database, settings.organisation, { keyPrefix })) };
 }
 
 const isWebhook = ({ kind }: OutboxRow): boolean => kind === 'webhook';

@@ -55,6 +55,7 @@ export async function searchChunks(
 async function searchChunk(searcher: ChunkSearcher, claim: ChunkClaim, signal: AbortSignal): Promise<void> {
   const { app, client, account, reach } = searcher;
   const { database } = app;
+  const begunMs = performance.now();
   const leave = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>
     database.transaction(async (transaction) => {
       await assertClaim(transaction, claim);
@@ -91,6 +92,8 @@ async function searchChunk(searcher: ChunkSearcher, claim: ChunkClaim, signal: A
       signals.clear();
     }
     await leave((transaction) => leaveChunk(transaction, claim, true));
+    const seconds = Math.round((performance.now() - begunMs) / 100) / 10;
+    app.emit({ kind: 'chunk_finished', runId: session.runId, chunk: claim.number, searches: tasks.length, seconds });
   } catch (error) {
     if (error instanceof LeaseLostError) return;
     const halt = error instanceof RunHalted && error.code !== 'signal' ? error : null;

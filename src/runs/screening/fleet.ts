@@ -11,7 +11,7 @@ const missingAfterMs = 5_000;
 const all = 2 ** 40;
 
 /** About five seconds of a quarter of the rate: what a worker that dies delays. */
-const toChunkSize = (perSecond: number): number => Math.min(500, Math.max(25, Math.ceil(1.25 * perSecond)));
+export const toChunkSize = (perSecond: number): number => Math.min(500, Math.max(25, Math.ceil(1.25 * perSecond)));
 
 /**
  * Makes one pass over the remaining searches by workers. This process cuts them into chunks, makes the control searches between waves, and waits

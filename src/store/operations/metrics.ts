@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Queryable } from '../database/database.js';
+import { type Queryable, readRow } from '../database/database.js';
 import { rawSql, type Sql, sql } from '../database/statement.js';
 import { screeningKindsSql } from '../row-shapes.js';
 
@@ -88,6 +88,21 @@ export async function readStoredFigures(
       sql`select kind, count(*) as open from incident where organisation_id = ${organisationId} and recovered_at is null group by kind`,
     ),
   };
+}
+
+/** The chunks of an organisation that workers have or may take, and its workers that are alive. */
+export function readFleetFigures(database: Queryable, organisation: string) {
+  return readRow(
+    database,
+    z.object({ openChunks: z.number(), workers: z.number() }),
+    // Chunks of later waves cannot be taken yet.
+    sql`select
+       (select count(*) from chunk join run using (run_id) join organisation using (organisation_id)
+        where organisation.name = ${organisation} and run.state = 'running' and chunk.state = 'open' and chunk.wave <= run.wave) as "openChunks",
+       (select count(*) from lease
+        where lease_key like 'worker/%' and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)}
+          and details is not null and expires_at > clock_timestamp()) as workers`,
+  );
 }
 
 /** The newest finished night of a roster (null before the first), and the time of the last complete one. */

@@ -68,7 +68,7 @@ export async function queueOutbox(transaction: Queryable, entries: readonly Outb
 export const mailKinds: readonly OutboxRow['kind'][] = ['mail_report', 'mail_warning', 'mail_failure'];
 
 /**
- * Rows of an organisation's outbox, oldest first: those with these numbers; the mails of one revision of a run's report; or all of these kinds, sent and dropped
+ * Rows of an organisation's outbox, oldest first: those with these numbers; those whose keys begin so; the mails of one revision of a run's report; or all of these kinds, sent and dropped
  * ones only with `all`.
  */
 export async function readOutbox(
@@ -76,6 +76,7 @@ export async function readOutbox(
   organisation: string,
   choice:
     | { outboxIds: readonly number[] }
+    | { keyPrefix: string }
     | { runId: number; revision: number }
     | { kinds: readonly OutboxRow['kind'][]; all: boolean },
 ): Promise<readonly OutboxRow[]> {
@@ -88,6 +89,7 @@ export async function readOutbox(
 
 function toChoiceSql(choice: Parameters<typeof readOutbox>[2]): Sql {
   if ('outboxIds' in choice) return sql`outbox_id = any (${choice.outboxIds}) and kind <> 'warning_event'`;
+  if ('keyPrefix' in choice) return sql`starts_with(dedup_key, ${choice.keyPrefix})`;
   if ('kinds' in choice)
     return sql`kind = any (${choice.kinds}) and (${choice.all} or state not in ('sent', 'dropped'))`;
   return sql`run_id = ${choice.runId} and revision = ${choice.revision} and kind = 'mail_report'`;

@@ -19,8 +19,9 @@ async function begin(url: string, limitMs?: number) {
   const complaints: string[] = [];
   const options = { isStopping: () => false, complain: (message: string) => complaints.push(message) };
   const limit = limitMs === undefined ? {} : { limitMs };
-  const measuring = measureInto(config, createMetrics('1.0.0', { isLasting: true }), { ...options, ...limit });
-  return { complaints, measuring, health: watchHealth(config, measuring, () => false) };
+  const metrics = createMetrics('1.0.0', { isLasting: true });
+  const measuring = measureInto(config, metrics.of(null), { ...options, ...limit });
+  return { complaints, measuring, health: watchHealth(metrics, [{ config, measuring }], () => false) };
 }
 const findReadable = (text: string): readonly string[] =>
   text.split('\n').filter((line) => /^nightscreen_(facts_readable|night_success)/.test(line));

@@ -126,13 +126,14 @@ it('a scheduler looks beside a job that is under way, and stops at once when it 
   const { invocation, stop, terminal } = await makeSite();
   const config = loadInvocationConfig(invocation);
   const clock = { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(50, signal) };
-  const beside = await startMonitoring(invocation, config, {
+  const beside = await startMonitoring(invocation, [{ invocation, config }], {
     logger: openLogger(invocation, config),
     address: null,
     clock,
   });
   let isDone = false;
-  const job = withAppContext(beside.invocation, { command: 'schedule', isLasting: true }, async ({ database }) => {
+  const [inner = invocation] = beside.invocations;
+  const job = withAppContext(inner, { command: 'schedule', isLasting: true }, async ({ database }) => {
     for (let round = 0; round < 400 && !terminal.stderr.includes('watchdog_alarm'); round += 1) await delay(25);
     await database.query(z.object({}), sql`select`);
     isDone = true;

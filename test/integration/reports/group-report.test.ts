@@ -1,15 +1,20 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { reportJob } from '../../../jobs/report.js';
+import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { reportGroup, type WrittenGroupReport } from '../../../src/runs/group-report.js';
+import { sendGroupReport } from '../../../src/runs/mail/manage.js';
+import { readOutbox } from '../../../src/store/operations/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { openSitesAfterNight, type SmallSite } from '../../helpers/small-site.js';
+import { makeAcceptance, openSitesAfterNight, type SmallSite } from '../../helpers/small-site.js';
 import {
   dayMs,
   fileOf,
   hourMs,
   listed,
+  signal,
   type TestAppContext,
   watchlist,
   writeRoster,
@@ -90,6 +95,27 @@ describeOnEachDatabase('the report over all rosters', (_open, databases) => {
     expect(report.verdict.news).toMatch(/^Changes: 1 critical/);
   });
 
+  it('says that a roster is held, why, and how to accept it', async () => {
+    const site = await begin();
+    const app = await site.work();
+    await writeFile(fileOf(site.roster), 'customer_id,type,name\nC-1,person,Wilhelmina Achterberg\n');
+    await site.run(app);
+    const { report, directory } = await reportGroup(atNight(app));
+    expect(report.rosters[0]).toMatchObject({
+      level: 'partial',
+      held: [
+        {
+          kind: 'roster',
+          reasons: expect.arrayContaining([expect.stringMatching(/ /)]),
+          command: 'nightscreen rescreen --roster people --accept-roster --by NAME --reason TEXT',
+        },
+      ],
+    });
+    expect(await readFile(join(directory, 'rosters.csv'), 'utf8')).toContain('--accept-roster');
+    await site.run(app, { acceptRoster: await makeAcceptance(app) });
+    expect((await reportGroup(atNight(app))).report.rosters[0]?.held).toEqual([]);
+  });
+
   it('of a night in progress is red, and waits for nobody', async () => {
     const site = await begin();
     const { app } = await openGroup(site, ['cards']);
@@ -139,5 +165,51 @@ describeOnEachDatabase('the report over all rosters', (_open, databases) => {
       customers: { uncovered: null },
     });
     await expect(reportGroup(app, { since: new Date(Date.now() + hourMs) })).rejects.toThrow(/future/);
+  });
+
+  it('is mailed once by the job `report` to those who chose it, also when a report of a roster cannot be written', async () => {
+    const site = await begin();
+    const mail = mailSettingsSchema.parse({
+      from: 'nightscreen@bank.example',
+      to: ['reviewers@bank.example'],
+      recipients: [{ to: ['head@bank.example', 'board@bank.example'], kinds: ['group'], attach: 'masked' }],
+    });
+    const app = atNight(await site.work({ settings: { mail } }));
+    const run = await site.run(app, { writeReport: true });
+    const slot = { dueAt: new Date() };
+    const read = () => readOutbox(app.database, 'default', { keyPrefix: 'group/' });
+    expect(await reportJob.run(app, signal, slot)).toEqual({ runs: [] });
+    const first = await read();
+    expect(first.map(({ destination, kind, state }) => [destination, kind, state])).toEqual([
+      ['head@bank.example', 'mail_report', 'sent'],
+      ['board@bank.example', 'mail_report', 'sent'],
+    ]);
+    expect(first[0]?.content).toMatchObject({
+      subject: expect.stringMatching(/^\[COMPLETE\] 1 roster complete; 2 open alerts.* - TEST key, all rosters, /),
+      attachments: [{ name: expect.stringMatching(/^group-.*-report-masked\.html$/) }],
+    });
+    // The same slot again, as after a crash.
+    await reportJob.run(app, signal, slot);
+    expect(await read()).toHaveLength(2);
+
+    await writeFile(join(run.artifacts ?? '', 'manifest.json'), 'another report');
+    await app.database.execute('update report set sent_at = null, manifest_sha256 = null');
+    await app.database.execute("delete from outbox where dedup_key like 'report/%'");
+    await expect(reportJob.run(app, signal, { dueAt: new Date(Date.now() + 1) })).rejects.toThrow();
+    expect((await read()).map(({ state }) => state)).toEqual(['sent', 'sent', 'queued', 'queued']);
+  });
+
+  it('is mailed by hand as often as a person asks for it, and refused where nobody chose it', async () => {
+    const site = await begin();
+    const to = ['reviewers@bank.example'];
+    const from = 'nightscreen@bank.example';
+    const without = await site.work({ settings: { mail: mailSettingsSchema.parse({ from, to }) } });
+    await expect(sendGroupReport(without, {}, {})).rejects.toThrow(/kinds: \[group\]/);
+    const recipients = [{ to: 'head@bank.example', kinds: ['group'] }];
+    const app = atNight(await site.work({ settings: { mail: mailSettingsSchema.parse({ from, recipients }) } }));
+    const first = await sendGroupReport(app, {}, {});
+    expect(first.mails).toMatchObject([{ recipient: 'head@bank.example', state: 'sent' }]);
+    expect((await sendGroupReport(app, {}, {})).mails[0]?.id).not.toBe(first.mails[0]?.id);
+    expect(first.mails[0]?.subject).toMatch(/^\[RED\] 1 roster did not run: people; /);
   });
 });

@@ -4,6 +4,7 @@ import { createMetrics } from '../../../src/metrics/metrics.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { readMetricFacts } from '../../../src/runs/metrics.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { readFleetFigures } from '../../../src/store/operations/metrics.js';
 import { listFiring } from '../../helpers/alert-rules.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { makeAppContext } from '../../helpers/small-world.js';
@@ -43,13 +44,19 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
     await database.runScript(setUp);
   });
 
-  async function emit(rosters: readonly string[], sweeps = { isPlanned: false, isOff: false }): Promise<string> {
+  async function emit(
+    rosters: readonly string[],
+    { fleet = false, ...sweeps }: { isPlanned?: boolean; isOff?: boolean; fleet?: boolean } = {},
+  ): Promise<string> {
     const sandbox = { url: 'http://127.0.0.1:9', privateKey: 'private_sandbox_aaaaaaaaaaaaaaaa' };
     const clock = { ...shiftedClock(0), now: () => now };
-    const settings = { rosters: rosters.map((name) => rosterSettingsSchema.parse({ name, csv: { path: 'r.csv' } })) };
+    const settings = {
+      rosters: rosters.map((name) => rosterSettingsSchema.parse({ name, csv: { path: 'r.csv' } })),
+      fleet: fleet ? ({ worker: 'separate' } as const) : undefined,
+    };
     const app = await makeAppContext(database, sandbox, { clock, settings });
     const metrics = createMetrics('1.0.0', { isLasting: false });
-    metrics.show(await readMetricFacts(app, sweeps));
+    metrics.of(null).show(await readMetricFacts(app, { isPlanned: false, isOff: false, ...sweeps }));
     return metrics.write();
   }
   const linesOf = (text: string, name: RegExp): readonly string[] =>
@@ -73,6 +80,26 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
     const text = await emit(['retail', 'core']);
     expect(linesOf(text, /roster="core"/)).toEqual(['nightscreen_night_success_timestamp_seconds{roster="core"} 0']);
     expect(listFiring(text, now)).toEqual(['NeverScreened']);
+  });
+
+  it('tell of the chunks that workers can take now, and of the workers that are alive, by organisation', async () => {
+    await database.runScript(`
+      insert into organisation (name, digest_key, created_at) values ('A/S', '\\x00', now());
+      insert into chunk (run_id, number, wave, party_ids, searches, state) values
+        (9, 1, 1, '{1}', 1, 'done'), (9, 2, 1, '{2}', 1, 'open'), (9, 3, 1, '{3}', 1, 'open'), (9, 4, 2, '{4}', 1, 'open'),
+        (4, 1, 1, '{5}', 1, 'open');
+      insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at, details)
+      select lease_key, 1, 'o', now(), now(), now() + seconds * interval '1 second', details::jsonb
+      from (values
+        ('worker/default/a', 60, '{}'), ('worker/default/dead', -1, '{}'), ('worker/default/starts', 60, null),
+        ('worker/A%2FS/b', 60, '{}'), ('worker/A%2FS/c', 60, '{}'), ('job/default/report', 60, null)
+      ) made (lease_key, seconds, details)`);
+    expect(await readFleetFigures(database, 'A/S')).toEqual({ openChunks: 0, workers: 2 });
+    expect(linesOf(await emit(['retail'], { fleet: true }), /open_chunks|workers/)).toEqual([
+      'nightscreen_open_chunks 2',
+      'nightscreen_workers 1',
+    ]);
+    expect(linesOf(await emit(['retail']), /open_chunks|workers/)).toEqual([]);
   });
 
   it('tell of a sweep until sweeps are switched off', async () => {

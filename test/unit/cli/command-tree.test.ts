@@ -40,10 +40,10 @@ const listOptionNames = (): string[] => [
   ...new Set(listCommands(program).flatMap(({ options }) => options.map(({ long }) => long ?? ''))),
 ];
 
-test('there are at most 49 commands, 23 of them at the top, and at most 60 names of options', () => {
+test('there are at most 49 commands, 23 of them at the top, and at most 61 names of options', () => {
   expect(program.commands.length).toBeLessThanOrEqual(23);
   expect(commands.length).toBeLessThanOrEqual(49);
-  expect(listOptionNames().length).toBeLessThanOrEqual(60);
+  expect(listOptionNames().length).toBeLessThanOrEqual(61);
   // The check counts what is there.
   expect([commands.length, listOptionNames().length]).toEqual([
     expect.toSatisfy((count) => count > 40),

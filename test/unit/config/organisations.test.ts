@@ -86,6 +86,13 @@ test('a key that cannot be used is the problem of its organisation alone', () =>
   expect(south?.keyProblems).toEqual([]);
 });
 
+test('the key of one organisation is refused to another, whatever the variable is called', () => {
+  const [north, south] = load(two, { NORTH_KEY: keys.NORTH_KEY, SOUTH_KEY: keys.NORTH_KEY });
+  expect(north?.keyProblems).toEqual([]);
+  const message = 'holds the key of organisation north; each organisation needs its own account';
+  expect(south?.keyProblems).toEqual([{ where: 'env SOUTH_KEY', path: '', message }]);
+});
+
 test('a variable replaces the top level and nothing that an entry has of its own; each setting names its origin', () => {
   const environment = {
     ...keys,

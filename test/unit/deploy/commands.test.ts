@@ -71,17 +71,19 @@ test('units, pods and services of compose are started by commands that the progr
     ...['base/watchdog.yaml', 'base/shell.yaml']
       .flatMap(readCronJobs)
       .map((job) => cronJob.parse(job).spec.jobTemplate.spec.template),
-    z
-      .object({ spec: z.object({ template: pod }) })
-      .parse(readShippedYaml('deploy/kubernetes/scheduler/deployment.yaml')).spec.template,
+    ...['scheduler', 'worker'].map(
+      (name) =>
+        z
+          .object({ spec: z.object({ template: pod }) })
+          .parse(readShippedYaml(`deploy/kubernetes/${name}/deployment.yaml`)).spec.template,
+    ),
   ];
   const words = [
     ...starts.map((line) => splitWords(line.replace(/^-?\/usr\/local\/bin\/nightscreen /, ''))),
     ...pods.flatMap(({ spec }) => (spec.containers[0].args === undefined ? [] : [spec.containers[0].args])),
-    compose.services['sandbox']?.command ?? [],
-    compose.services['nightscreen']?.command ?? [],
+    ...['sandbox', 'nightscreen', 'worker'].map((name) => compose.services[name]?.command ?? []),
   ];
-  expect(words).toHaveLength(2 + 2 + 2);
+  expect(words).toHaveLength(3 + 3 + 3);
   expect((await Promise.all(words.map(findRefusal))).filter((refusal) => refusal !== null)).toEqual([]);
 });
 

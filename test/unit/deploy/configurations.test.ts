@@ -25,12 +25,13 @@ test('every service of the compose file that is ours has a read-only root, time 
   });
   const compose = z
     .object({
-      services: z.object({ sandbox: ours, nightscreen: ours }),
+      services: z.object({ sandbox: ours, nightscreen: ours, worker: ours }),
       volumes: z.record(z.string(), z.unknown()),
     })
     .parse(readShippedYaml('deploy/compose/compose.yaml'));
-  const { sandbox, nightscreen } = compose.services;
-  const mounted = [...sandbox.volumes, ...nightscreen.volumes].map((volume) => volume.split(':')[0]);
+  const mounted = Object.values(compose.services).flatMap(({ volumes }) =>
+    volumes.map((volume) => volume.split(':')[0]),
+  );
   expect(mounted.filter((name) => !Object.keys(compose.volumes).includes(name ?? ''))).toEqual([]);
 });
 
@@ -39,7 +40,7 @@ test('what the scheduler of the compose file needs starts with the machine as it
     .object({ services: z.record(z.string(), z.looseObject({ restart: z.string().optional() })) })
     .parse(readShippedYaml('deploy/compose/compose.yaml'));
   expect(Object.entries(services).map(([name, { restart }]) => [name, restart])).toEqual(
-    ['sandbox', 'mail', 'postgres', 'nightscreen'].map((name) => [name, 'unless-stopped']),
+    ['sandbox', 'mail', 'postgres', 'nightscreen', 'worker'].map((name) => [name, 'unless-stopped']),
   );
 });
 

@@ -30,8 +30,10 @@ test.each([
   ['--metrics 127.0.0.1:PORT', 200, 0],
   ['--metrics=0.0.0.0:PORT', 200, 0],
   ['--metrics :PORT', 500, 1],
-])('a process started with %s that answers %d gives %d', async (words, status, code) => {
-  const child = await serve(status, (port) => ['schedule', ...words.replace('PORT', port).split(' ')]);
+  ['--concurrency 8 --metrics :PORT', 200, 0],
+])('a scheduler or worker started with %s that answers %d gives %d', async (words, status, code) => {
+  const command = words.includes('concurrency') ? 'worker' : 'schedule';
+  const child = await serve(status, (port) => [command, ...words.replace('PORT', port).split(' ')]);
   expect(check(child)).toBe(code);
 });
 

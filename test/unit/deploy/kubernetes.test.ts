@@ -15,8 +15,9 @@ const podSchema = z.strictObject({
     terminationGracePeriodSeconds: z.number().min(10),
     automountServiceAccountToken: z.literal(false),
     affinity: z.object({ podAffinity: z.object({}) }).optional(),
-    // The owner of an embedded database is known by it.
-    hostname: z.enum(['nightscreen', 'nightscreen-job']),
+    // The owner of an embedded database is known by it; a worker has the name of its pod.
+    hostname: z.enum(['nightscreen', 'nightscreen-job']).optional(),
+    topologySpreadConstraints: z.array(z.object({})).optional(),
     securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000), fsGroup: z.literal(1000) }),
     containers: z.tuple([
       z.strictObject({
@@ -77,7 +78,7 @@ const cronJobSchema = z.object({
 const deploymentSchema = z.object({
   metadata: z.object({ labels: labelsSchema }),
   spec: z.object({
-    replicas: z.literal(1),
+    replicas: z.number(),
     strategy: z.object({ type: z.literal('Recreate') }),
     selector: z.object({ matchLabels: labelsSchema }),
     template: podSchema,
@@ -87,7 +88,10 @@ const deploymentSchema = z.object({
 const cronJobs = ['base/watchdog.yaml', 'base/shell.yaml'].flatMap((path) =>
   readCronJobs(path).map((job) => cronJobSchema.parse(job)),
 );
-const deployment = deploymentSchema.parse(readShippedYaml(`${kubernetes}/scheduler/deployment.yaml`));
+const readDeployment = (name: string) =>
+  deploymentSchema.parse(readShippedYaml(`${kubernetes}/${name}/deployment.yaml`));
+const deployment = readDeployment('scheduler');
+const workers = readDeployment('worker');
 
 function checkPod({ spec }: z.output<typeof podSchema>): void {
   const [{ env, volumeMounts }] = spec.containers;
@@ -137,17 +141,38 @@ describe.each(cronJobs)('the CronJob $metadata.name', ({ metadata, spec }) => {
   });
 });
 
-test('the scheduler is the only pod that its Deployment takes for its own', () => {
-  expect(deployment.spec.selector.matchLabels).toEqual(deployment.spec.template.metadata.labels);
-  expect(cronJobs.map(({ metadata }) => metadata.labels)).not.toContainEqual(deployment.metadata.labels);
+test('each Deployment takes its own pods only', () => {
+  const labels = [deployment, workers].map(({ metadata, spec }) => {
+    expect(spec.selector.matchLabels).toEqual(spec.template.metadata.labels);
+    return metadata.labels['app.kubernetes.io/component'];
+  });
+  expect(labels).toEqual(['scheduler', 'worker']);
+  for (const { metadata } of cronJobs) expect(labels).not.toContain(metadata.labels['app.kubernetes.io/component']);
 });
 
-test('the scheduler has probes on the port that it serves', () => {
-  const { template } = deployment.spec;
+test.each([deployment, workers])('a Deployment has probes on the port that it serves', ({ spec: { template } }) => {
   checkPod(template);
   const [container] = template.spec.containers;
   expect(container.args).toContain(`:${container.ports?.[0]?.containerPort}`);
   expect(container).toHaveProperty('readinessProbe.httpGet.path', '/readyz');
+});
+
+test('there is one scheduler, and two workers without its volume, with the name and the secrets that they need', () => {
+  expect([deployment, workers].map(({ spec }) => spec.replicas)).toEqual([1, 2]);
+  const { spec } = workers.spec.template;
+  expect([spec.hostname, spec.terminationGracePeriodSeconds]).toEqual([undefined, 45]);
+  expect(spec.volumes.filter(({ persistentVolumeClaim }) => persistentVolumeClaim)).toEqual([]);
+  const secrets = z
+    .object({ secret: z.object({ items: z.array(z.object({ key: z.string(), path: z.string() })) }) })
+    .parse(spec.volumes.find(({ name }) => name === 'secrets'));
+  const named = spec.containers[0].env.flatMap(({ name, value }) =>
+    name.endsWith('_FILE') ? [value.split('/').at(-1)] : [],
+  );
+  expect(secrets.secret.items.map(({ path }) => path)).toEqual(named);
+  const component = z.object({ components: z.array(z.string()) });
+  const { components } = component.parse(readShippedYaml(`${kubernetes}/scheduler/kustomization.yaml`));
+  // Without `fleet: true` in the shipped configuration they would end at once.
+  expect(components).toEqual(['../pod']);
 });
 
 test('only the Prometheus of the monitoring namespace reaches a pod, and a pod reaches named ports only', () => {

@@ -25,7 +25,7 @@ test.skipIf(findProgram('systemd-analyze') === null)(
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    expect([copies.length, output]).toEqual([3, '']);
+    expect([copies.length, output]).toEqual([4, '']);
   },
 );
 
@@ -61,6 +61,7 @@ test('every unit that asks the service has its key, and the watchdog, which is o
   expect(services.map((name) => [name.split('/').at(-1), readUnit(name).get('LoadCredential') ?? null])).toEqual([
     ['nightscreen-schedule.service', ['api-key:/etc/nightscreen/api-key']],
     ['nightscreen-watchdog.service', null],
+    ['nightscreen-worker.service', ['api-key:/etc/nightscreen/api-key']],
   ]);
 });
 
@@ -76,6 +77,21 @@ test('a scheduler that is stopped during a job has not failed, and one that is r
     ['on-failure'],
     [String(exitCodes.stopped)],
     [String(exitCodes.refused)],
+  ]);
+});
+
+test('a worker is started again whatever ended it, with what the scheduler has but for its own lines', () => {
+  const ofWorker = readUnit('deploy/systemd/nightscreen-worker.service');
+  const ofScheduler = readUnit('deploy/systemd/nightscreen-schedule.service');
+  expect(['Restart', 'RestartPreventExitStatus'].map((key) => ofWorker.get(key))).toEqual([['always'], undefined]);
+  const differing = [...ofScheduler.keys()].filter((key) => String(ofWorker.get(key)) !== String(ofScheduler.get(key)));
+  expect(differing.toSorted()).toEqual([
+    'Description',
+    'ExecStart',
+    'Restart',
+    'RestartPreventExitStatus',
+    'SuccessExitStatus',
+    'TimeoutStopSec',
   ]);
 });
 

@@ -46,11 +46,12 @@ const good: MetricFacts = {
   openAlerts: [{ roster: 'retail', severity: 'critical', age: 'day', alerts: 3 }],
   outbox: [{ kind: 'mail_report', state: 'queued', entries: 1, oldestAt: ago(1) }],
   incidents: [],
+  fleet: null,
 };
 
 async function writeText(facts: MetricFacts): Promise<string> {
   const metrics = createMetrics('1.0.0', { isLasting: false });
-  metrics.show(facts);
+  metrics.of(null).show(facts);
   return metrics.write();
 }
 const fire = async (changes: Partial<MetricFacts>): Promise<readonly string[]> =>
@@ -163,13 +164,29 @@ describe('the shipped alerts', () => {
 
   it('fire when the figures can no longer be read, and go on about what was read last', async () => {
     const metrics = createMetrics('1.0.0', { isLasting: true });
-    metrics.show({ ...good, nights: [{ ...night, failedControls: 1 }] });
-    metrics.showUnreadable();
+    const own = metrics.of(null);
+    own.show({ ...good, nights: [{ ...night, failedControls: 1 }] });
+    own.showUnreadable();
     expect(listFiring(await metrics.write(), now)).toEqual(['FiguresOld', 'ControlFailed']);
   });
 
+  it('fire about one organisation although the same roster of another is well', async () => {
+    const metrics = createMetrics('1.0.0', { isLasting: true });
+    const [north, south] = [metrics.of('north'), metrics.of('south')];
+    south.show(good);
+    north.show({ ...good, nights: [{ ...night, lastSuccessAt: ago(30), failedControls: 1 }] });
+    expect(listFiring(await metrics.write(), now)).toEqual(['NoSuccess', 'ControlFailed']);
+    south.showUnreadable();
+    expect(listFiring(await metrics.write(), now)).toContain('FiguresOld');
+    expect(await metrics.write()).toContain(
+      'nightscreen_night_controls_failed{roster="retail",organisation="north"} 1',
+    );
+  });
+
   it('take a process that has read nothing yet for one that is there, and nobody for nobody', async () => {
-    expect(listFiring(await createMetrics('1.0.0', { isLasting: true }).write(), now)).toEqual(['FiguresOld']);
+    const metrics = createMetrics('1.0.0', { isLasting: true });
+    metrics.of(null);
+    expect(listFiring(await metrics.write(), now)).toEqual(['FiguresOld']);
     expect(listFiring('', now)).toEqual(['Down']);
   });
 });

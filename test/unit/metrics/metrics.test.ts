@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, it } from 'vitest';
-import { parseMetricsAddress } from '../../../src/cli/commands/schedule.js';
+import { parseMetricsAddress } from '../../../src/cli/options.js';
 import { startMetricsServer } from '../../../src/cli/schedule/health.js';
 import { createMetrics, type MetricFacts } from '../../../src/metrics/metrics.js';
 
@@ -55,15 +55,17 @@ const facts: MetricFacts = {
   openAlerts: [{ roster: 'retail', severity: 'critical', age: 'week', alerts: 3 }],
   outbox: [{ kind: 'mail_report', state: 'queued', entries: 2, oldestAt: at }],
   incidents: [{ kind: 'partial', open: 1 }],
+  fleet: { openChunks: 12, workers: 3 },
 };
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => /^nightscreen_/.test(line));
 
 it('facts are told as figures, and what is no more is told no more', async () => {
   const metrics = createMetrics('1.2.3', { isLasting: false });
+  const own = metrics.of(null);
   expect(linesOf(await metrics.write())).toEqual(
     expect.arrayContaining(['nightscreen_facts_readable 0', 'nightscreen_build_info{version="1.2.3"} 1']),
   );
-  metrics.show(facts);
+  own.show(facts);
   const lines = linesOf(await metrics.write());
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -77,12 +79,14 @@ it('facts are told as figures, and what is no more is told no more', async () =>
       'nightscreen_last_run_duration_seconds{kind="rescreen",roster="retail"} 90',
       'nightscreen_last_run_cost{kind="rescreen",roster="retail",currency="EUR"} 1.5',
       'nightscreen_open_alerts{roster="retail",severity="critical",age="week"} 3',
+      'nightscreen_open_chunks 12',
+      'nightscreen_workers 3',
       'nightscreen_facts_readable 1',
     ]),
   );
   expect(lines.filter((line) => /last_success|sweep/.test(line))).toEqual([]);
-  metrics.show({ ...facts, incidents: [], openAlerts: [] });
-  metrics.showUnreadable();
+  own.show({ ...facts, incidents: [], openAlerts: [] });
+  own.showUnreadable();
   const later = linesOf(await metrics.write());
   expect(later.filter((line) => /incidents_open|open_alerts/.test(line))).toEqual([]);
   expect(later).toContain('nightscreen_facts_readable 0');
@@ -90,12 +94,13 @@ it('facts are told as figures, and what is no more is told no more', async () =>
 
 it('attempts are counted by operation and result, those that were never sent are not', async () => {
   const metrics = createMetrics('1.2.3', { isLasting: true });
+  const { observer, noteJob } = metrics.of(null);
   const attempt = { operation: 'aml.search', method: 'POST', path: '/aml/search', startedAt: at };
   const end = { endedAt: at, bytes: 0, requestId: undefined, servedAt: undefined };
-  metrics.observer.ended?.({ ...attempt, attempt: 1 }, { ...end, isSent: true, status: 503, outcome: 'error_status' });
-  metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: true, status: 201, outcome: 'ok' });
-  metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: false, status: null, outcome: 'aborted' });
-  metrics.noteJob('sweep', 'failed');
+  observer.ended?.({ ...attempt, attempt: 1 }, { ...end, isSent: true, status: 503, outcome: 'error_status' });
+  observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: true, status: 201, outcome: 'ok' });
+  observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: false, status: null, outcome: 'aborted' });
+  noteJob('sweep', 'failed');
   const text = await metrics.write();
   expect(linesOf(text).filter((line) => /_total/.test(line))).toEqual([
     'nightscreen_service_attempts_total{operation="aml.search",result="503"} 1',
@@ -104,6 +109,20 @@ it('attempts are counted by operation and result, those that were never sent are
     'nightscreen_jobs_total{job="sweep",outcome="failed"} 1',
   ]);
   expect(text).toContain('nodejs_eventloop_lag_seconds');
+});
+
+it('a worker has chunks and workers only: no figure of it hides that the scheduler has none', async () => {
+  const metrics = createMetrics('1.2.3', { isLasting: true, isWorker: true });
+  const north = metrics.of('north');
+  north.showFleet(facts.fleet);
+  const told = [
+    'nightscreen_build_info{version="1.2.3"} 1',
+    'nightscreen_open_chunks{organisation="north"} 12',
+    'nightscreen_workers{organisation="north"} 3',
+  ];
+  expect(linesOf(await metrics.write())).toEqual(told);
+  north.showFleet(null);
+  expect(linesOf(await metrics.write())).toEqual(told.slice(0, 1));
 });
 
 it('metrics, health and readiness are served, and nothing else', async () => {

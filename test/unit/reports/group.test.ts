@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { buildGroupMessage } from '../../../src/mail/group-message.js';
 import { toGroupReport } from '../../../src/reports/assess-group.js';
 import type { GroupFacts, GroupRosterFacts } from '../../../src/reports/group.js';
 import { renderGroupPage } from '../../../src/reports/html-group.js';
@@ -90,6 +91,28 @@ describe('the report over all rosters', () => {
     expect(assess([buildRoster('retail'), former]).rosters.map(({ roster }) => roster)).toEqual(['retail']);
   });
 
+  it('counts the last run of a night that was repaired, and all runs of a chosen span', () => {
+    const first = buildNightRun({ runId: '2026-03-02-rescreen-6', state: 'refused', exitCode: 2 });
+    const mended = buildRoster('retail', { runs: [first, buildNightRun()] });
+    expect(assess([mended]).rosters[0]).toMatchObject({ level: 'complete', trouble: null, runs: 2 });
+    expect(assess([mended], { isNight: false, dueAt: null }).rosters[0]).toMatchObject({
+      level: 'partial',
+      trouble: '1 other run of the span not complete.',
+    });
+  });
+
+  it('is not complete while a roster is held, or the answers of a night before', () => {
+    const hold = {
+      runId: '2026-03-01-rescreen-3',
+      reasons: ['12 of 20 customers are missing'],
+      command: 'nightscreen rescreen',
+    };
+    const held = (kind: 'roster' | 'answers', runs = [buildNightRun()]) =>
+      assess([buildRoster('retail', { runs, held: [{ ...hold, kind }] })]).rosters[0];
+    expect(held('roster')).toMatchObject({ level: 'partial', trouble: 'Roster held.' });
+    expect(held('answers', [])).toMatchObject({ level: 'red', trouble: expect.stringContaining('; answers held.') });
+  });
+
   it('takes an onboarding of the whole roster as its run, and an import alone as none', () => {
     const { counts } = buildNightRun();
     const onboarding = buildNightRun({ kind: 'onboard', wantsAll: false, counts: counts && { ...counts, skipped: 0 } });
@@ -140,5 +163,41 @@ describe('the report over all rosters', () => {
     const document: unknown = JSON.parse(renderGroupJson(toGroupReport(buildTroubledFacts())));
     expect(schema.safeParse(document).error).toBeUndefined();
     expect(schema.safeParse({ ...Object(document), more: 1 }).success).toBe(false);
+  });
+});
+
+describe('the mail of the report over all rosters', () => {
+  const build = (facts: GroupFacts, attach: 'none' | 'full' = 'none') =>
+    buildGroupMessage(
+      toGroupReport(facts),
+      { directory: '/reports/group-2026-03-02', files: [{ name: 'report.html', bytes: 10, sha256: 'a'.repeat(64) }] },
+      { address: 'head@bank.example', attach },
+      { from: 'nightscreen@bank.example' },
+    );
+
+  it('says the worst first in its subject, and has a line for each roster and the commands that help', () => {
+    const { subject, text, html } = build(buildTroubledFacts());
+    expect(subject).toMatch(/^\[RED\] 2 rosters not begun: brokerage, pensions; .* - all rosters, 2026-03-02$/);
+    expect(text).toContain('- brokerage: HAS NOT BEGUN.');
+    expect(text).toContain(
+      '- cards: REFUSED, exit code 2, 2026-03-02 02:00 to 2026-03-02 03:00. Run refused: retail.csv: there is no such file. 1,000 customers.',
+    );
+    expect(text).toContain('- wealth: complete, 2026-03-02 02:00 to 2026-03-02 03:00. 1,000 customers; 0 open alerts.');
+    expect(text).toContain('10 open alerts: 6 critical, 4 medium, 2 overdue, 4 new, the oldest waits for 12 days.');
+    expect(text).toContain('nightscreen runs accept 2026-03-02-rescreen-7 --by NAME --reason TEXT');
+    expect(text).toContain('nightscreen report --all --send');
+    expect(`${text}${html}`).not.toMatch(/Nobody|C-77/);
+  });
+
+  it('of a good night has nothing to do, and says when its answers are no evidence', () => {
+    const { subject, text } = build(buildGroupFacts([buildRoster('retail', { mode: 'test' })]));
+    expect(subject).toBe('[COMPLETE] 1 roster complete; no open alert - TEST key, all rosters, 2026-03-02');
+    expect(text).toContain('TEST: not evidence.');
+    expect(text).toContain('Nothing. This mail confirms that all rosters were screened.');
+  });
+
+  it('attaches the page for each who chose one, because it has no names', () => {
+    expect(build(buildTroubledFacts(), 'full').attachments).toMatchObject([{ name: 'group-2026-03-02-report.html' }]);
+    expect(build(buildTroubledFacts()).attachments).toEqual([]);
   });
 });
