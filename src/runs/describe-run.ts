@@ -62,10 +62,7 @@ async function describeBy(
   return {
     runId,
     kind: run.kind,
-    roster:
-      run.rosterId === null
-        ? null
-        : ((await readRosterNames(database, settings.organisation)).get(run.rosterId) ?? null),
+    roster: await findRosterName(database, settings.organisation, run),
     state: run.state,
     reasons: run.stateReasons,
     haltedBy: run.haltedBy,
@@ -108,6 +105,11 @@ async function describeBy(
     artifacts: isWritten ? join(settings.reports.dir, runId) : null,
     reports: revisions.length,
   };
+}
+
+async function findRosterName(database: Queryable, organisation: string, run: RunRow): Promise<string | null> {
+  if (run.rosterId === null) return null;
+  return (await readRosterNames(database, organisation)).get(run.rosterId) ?? null;
 }
 
 /** Stored when the run closed; computed now for an open run. Null for a run without customers. */
