@@ -1,4 +1,4 @@
-import { type GroupReport, type GroupRoster, nameOutcome } from '../reports/group.js';
+import { type GroupReport, type GroupRoster, heldWords, nameOutcome } from '../reports/group.js';
 import { countNoun, formatCount, formatMinute, keep } from '../reports/text.js';
 import { countDays } from '../reports/words.js';
 import { codeWords } from '../vocabulary/words.js';
@@ -101,7 +101,10 @@ function listActions({ rosters, total: { alerts } }: GroupReport): readonly stri
     rosters.some(({ outcome }) => outcomes.includes(outcome));
   const actions = keep(
     ...rosters.flatMap(({ roster, held }) =>
-      held.map(({ what, command }) => command !== null && `Accept ${what} of ${roster}, if that is right: ${command}`),
+      held.map(
+        ({ kind, command }) =>
+          command !== null && `Accept the ${heldWords[kind]} of ${roster}, if that is right: ${command}`,
+      ),
     ),
     ...rosters.map(
       ({ outcome, run }) => outcome === 'stopped' && run && `Resume it: nightscreen runs resume ${run.id}`,

@@ -1,13 +1,13 @@
 import { codeWords } from '../vocabulary/words.js';
 import { type RunMode, type Severity, severities, stateOrder } from '../vocabulary.js';
-import type { GroupFacts, GroupReport, GroupRoster, GroupRosterFacts } from './group.js';
+import { type GroupFacts, type GroupReport, type GroupRoster, type GroupRosterFacts, heldWords } from './group.js';
 import { compareText, countNoun, formatCount, formatMinute, keep, replaceInstants, toSentence } from './text.js';
 import { toSpan } from './verdict.js';
 import { describeChange, describeStates } from './words.js';
 
 /** The report of these facts. */
 export function toGroupReport(facts: GroupFacts): GroupReport {
-  const { rosters: all, pause: _, ...span } = facts;
+  const { rosters: all, pause: _, isNight: __, ...span } = facts;
   const { jobs, isCurrent } = facts;
   const running = all.flatMap((one) => (one.runs.some(({ state }) => state === 'running') ? [one.roster] : []));
   const isInProgress = isCurrent && (running.length > 0 || jobs.some((one) => isNight(one) && one.state === 'running'));
@@ -34,7 +34,7 @@ function toRank({ outcome, level }: Pick<GroupRoster, 'outcome' | 'level'>): num
 /** Null for a former roster about which nothing is left to say. `running`: the rosters of a night in progress; null where none is. */
 function toRoster(
   roster: GroupRosterFacts,
-  { from, until, isCurrent, dueAt, timezone }: GroupFacts,
+  { from, until, isCurrent, isNight: isAboutNight, dueAt, timezone }: GroupFacts,
   running: readonly string[] | null,
 ): GroupRoster | null {
   const { customers, alerts, isConfigured, held, mode, urgent } = roster;
@@ -57,10 +57,11 @@ function toRoster(
       last?.trouble &&
       keep(last.trouble, endedEarly.has(run.state) && run.reasons[0]).join(': '),
     outcome === 'complete' && roster.uncovered,
-    held.length > 0 && 'waits for acceptance',
+    // The trouble of the run says that its answers are held.
+    ...held.map(({ kind }) => (kind !== 'answers' || !run) && `${heldWords[kind]} held`),
     run && !isConfigured && 'the configuration no longer names it',
     run && missed > 0 && `${countNoun(missed, 'screening')} missing in the span`,
-    run && others.length > 0 && `${countNoun(others.length, 'other run')} of the span not complete`,
+    run && !isAboutNight && others.length > 0 && `${countNoun(others.length, 'other run')} of the span not complete`,
   );
   const level = run === undefined && outcome !== 'not_configured' ? 'red' : (last?.level ?? 'partial');
   return {

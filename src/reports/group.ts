@@ -18,6 +18,9 @@ const { count, instant, texts } = facts;
 /** What a roster did in the span: the state of its last run, or why it has none. */
 const groupOutcomes = ['never_imported', 'did_not_run', 'not_begun', ...runStates, 'not_configured'] as const;
 
+/** What of a run may wait for acceptance. */
+const heldKinds = ['answers', 'webhooks', 'roster'] as const;
+
 const bySeverity = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.array(z.object({ severity: z.enum(severities), ...shape }));
 
@@ -86,7 +89,9 @@ const groupRosterSchema = z.object({
     })
     .nullable(),
   /** What waits for acceptance, with the command that accepts it; null where none does. */
-  held: z.array(z.object({ runId: z.string(), what: z.string(), reasons: texts, command: z.string().nullable() })),
+  held: z.array(
+    z.object({ runId: z.string(), kind: z.enum(heldKinds), reasons: texts, command: z.string().nullable() }),
+  ),
 });
 /** A roster in the report over all rosters. */
 export type GroupRoster = facts.FactsOf<typeof groupRosterSchema>;
@@ -163,9 +168,18 @@ export interface GroupFacts
     'name' | 'organisation' | 'timezone' | 'version' | 'from' | 'until' | 'isCurrent' | 'dueAt' | 'jobs' | 'budget'
   > {
   rosters: readonly GroupRosterFacts[];
+  /** Whether it is about the last night: then its last runs count, and others of the same time only for a chosen span. */
+  isNight: boolean;
   /** A pause of the schedule now. */
   pause: { until: Date; by: string } | null;
 }
+
+/** What waits for acceptance, in words. */
+export const heldWords: Readonly<Record<(typeof heldKinds)[number], string>> = {
+  answers: 'answers',
+  webhooks: 'webhook messages',
+  roster: 'roster',
+};
 
 /** The meaning of the exit codes of runs. */
 const exitWords: Readonly<Record<number, string>> = {

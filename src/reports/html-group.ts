@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import { severities, stateOrder } from '../vocabulary.js';
-import { describeOutcome, type GroupReport, type GroupRoster } from './group.js';
+import { describeOutcome, type GroupReport, type GroupRoster, heldWords } from './group.js';
 import {
   joinMarkup,
   noMarkup,
@@ -95,7 +95,8 @@ function showFigures({ rosters, total: { customers, alerts }, until }: GroupRepo
     alerts && show(formatCount(alerts.opened), 'new alerts', alerts.opened > 0),
     alerts && show(formatCount(critical), 'critical', critical > 0),
     alerts && show(formatCount(alerts.overdue), 'overdue alerts', alerts.overdue > 0),
-    alerts?.oldestAt && show(countDays(alerts.oldestAt, until), 'age of the oldest'),
+    alerts?.oldestAt &&
+      show(countDays(alerts.oldestAt, until).replace('less than a day', '< 1 day'), 'age of the oldest'),
   );
   return html`<p class="figures">${figures}</p>
 `;
@@ -156,8 +157,8 @@ function toRostersSection(report: GroupReport): PageSection {
       share: 27,
       html: ({ of }) => (of === null ? noMarkup : showRun(of)),
     },
-    { title: 'Began', share: 15, html: ({ of }) => showMoment(of?.run?.startedAt, report) },
-    { title: 'Ended', share: 15, html: ({ of }) => showMoment(of?.run?.finishedAt, report) },
+    { title: 'Began', share: 15, html: ({ of }) => (of === null ? noMarkup : showMoment(of.run?.startedAt, report)) },
+    { title: 'Ended', share: 15, html: ({ of }) => (of === null ? noMarkup : showMoment(of.run?.finishedAt, report)) },
     figure('In scope', ({ customers }) => customers?.inScope),
     figure('Not screened', (line) => countOf(line, 'not_screened')),
     figure('Open alerts', ({ alerts }) => alerts?.waiting),
@@ -182,8 +183,8 @@ function toHeldSection({ rosters }: GroupReport): PageSection | null {
   const held = rosters.flatMap(({ roster, held }) => held.map((one) => ({ ...one, roster })));
   if (held.length === 0) return null;
   const body = held.map(
-    ({ roster, runId, what, reasons, command }) =>
-      html`<p><strong>${showText(roster)}</strong>: ${what} of ${showCode(runId)}. ${joinMarkup(reasons.map(showRemark), ' ')}${command === null ? noMarkup : html`<br>If that is right: ${showCode(command)}`}</p>\n`,
+    ({ roster, runId, kind, reasons, command }) =>
+      html`<p><strong>${showText(roster)}</strong>: ${heldWords[kind]} of ${showCode(runId)}. ${joinMarkup(reasons.map(showRemark), ' ')}${command === null ? noMarkup : html`<br>If that is right: ${showCode(command)}`}</p>\n`,
   );
   return { id: 'held', title: 'Waiting for acceptance', note: formatCount(held.length), body: html`${body}` };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { severities, stateOrder } from '../vocabulary.js';
 import { renderCsv } from './csv.js';
-import { type GroupReport, type GroupRoster, groupReportSchema } from './group.js';
+import { type GroupReport, type GroupRoster, groupReportSchema, heldWords } from './group.js';
 import { renderGroupPage } from './html-group.js';
 import { publish } from './report-json.js';
 import type { Column } from './section.js';
@@ -62,7 +62,7 @@ const rosterColumns: readonly Column<GroupRoster>[] = [
     key: 'first_matches',
     cell: ({ changes }) => changes?.bySeverity.reduce((sum, { baseline }) => sum + baseline, 0),
   },
-  { key: 'waits_for', cell: ({ held }) => held.map(({ command, what }) => command ?? what).join('; ') },
+  { key: 'waits_for', cell: ({ held }) => held.map(({ command, kind }) => command ?? heldWords[kind]).join('; ') },
 ];
 
 /** Writes the report over all rosters to `<directory>/<its name>` as `writeReport` does. */

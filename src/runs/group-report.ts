@@ -119,25 +119,25 @@ const hourMs = 3_600_000;
 /** A timer may start a night this much before its due time. */
 const earlyMs = 60_000;
 
-type GroupNight = Pick<GroupFacts, 'from' | 'until' | 'isCurrent' | 'dueAt'>;
+type GroupNight = Pick<GroupFacts, 'from' | 'until' | 'isCurrent' | 'dueAt' | 'isNight'>;
 
 /** The requested span. Without one it begins when the last night was due, or began if that was earlier; without a schedule, one screening period ago. */
 async function findNight(app: AppContext, { since, until }: NightRequest): Promise<GroupNight> {
   const now = app.clock.now();
   if (since !== undefined) {
     const { from, end } = await findEdges(app, { since, until }, now);
-    return { from, until: end ?? now, isCurrent: end === null, dueAt: null };
+    return { from, until: end ?? now, isCurrent: end === null, dueAt: null, isNight: false };
   }
   const { schedules, runs } = await readScheduleHistory(app);
   const kept = schedules.get('rescreen');
   const dueAt = app.lastRescreening?.(kept === undefined || kept.retiredAt !== null ? null : kept) ?? null;
   if (dueAt === null) {
     const periodMs = Math.min(...Object.values(toCadence(app.settings.screening).hours)) * hourMs;
-    return { from: new Date(now.getTime() - periodMs), until: now, isCurrent: true, dueAt };
+    return { from: new Date(now.getTime() - periodMs), until: now, isCurrent: true, dueAt, isNight: true };
   }
   const begunAt = runs.get('rescreen')?.find((run) => run.dueAt.getTime() === dueAt.getTime())?.begunAt ?? dueAt;
   const from = new Date(Math.min(dueAt.getTime(), begunAt.getTime()) - earlyMs);
-  return { from, until: now, isCurrent: true, dueAt };
+  return { from, until: now, isCurrent: true, dueAt, isNight: true };
 }
 
 async function findEdges(
@@ -311,11 +311,9 @@ function toAlerts(waiting: Awaited<ReturnType<typeof readWaitingByRoster>>): Gro
   };
 }
 
-const heldWords = { answers: 'the answers', webhooks: 'the webhook messages', roster: 'the roster' } as const;
-
 function toHeld({ runId, kind, reasons, command }: Awaited<ReturnType<typeof readWaitingHolds>>[number]) {
   const accept = kind === 'roster' ? command : `nightscreen runs accept ${runId} --by NAME --reason TEXT`;
-  return { runId, what: heldWords[kind], reasons, command: accept };
+  return { runId, kind, reasons, command: accept };
 }
 
 /** The jobs whose runs a night consists of. */

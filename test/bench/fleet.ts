@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -125,22 +125,23 @@ function computeShare(sentMs: readonly number[], perSecond: number, seconds: num
 
 const ticksPerSecond = 100;
 
-/** The seconds of CPU time that the server's processes have used, those that have ended included. */
-async function readServerCpu(ground: Ground): Promise<number> {
-  const readFields = async (pid: string): Promise<string[]> => {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // The name in brackets may hold spaces. Behind it: state, parent, ... and from the 12th on own and waited-for times.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  };
-  const sum = (fields: readonly string[]): number => fields.reduce((total, field) => total + Number(field), 0);
-  const all = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readFields));
-  const [session] = await ground.query<{ pid: number }>('select pid from pg_stat_activity limit 1');
-  const [, postmaster = ''] = await readFields(String(session?.pid));
-  const children = all.filter(([, parent]) => parent === postmaster).map((fields) => sum(fields.slice(11, 13)));
-  return (
-    (sum((await readFields(postmaster)).slice(11, 15)) + children.reduce((one, other) => one + other, 0)) /
-    ticksPerSecond
+/** The seconds of CPU time that the server's sessions of a database have used. */
+async function readServerCpu(database: Database): Promise<number> {
+  const sessions = await database.query(
+    z.object({ pid: z.number() }),
+    'select pid from pg_stat_activity where datname = current_database()',
   );
+  const times = sessions.map(async ({ pid }) => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    // The name in brackets may hold spaces; the fields after it count from 3.
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
+    return user + system;
+  });
+  return (await Promise.all(times)).reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond;
 }
 
 const writtenRow = z.object({ orders: z.number(), claims: z.number(), walBytes: z.number() });
@@ -159,7 +160,7 @@ const readWritten = async (database: Database) => {
 
 /** The share of a rate that a fleet sends, and the windows of a second that hold more. */
 async function measureShare(yard: Yard, perSecond: number): Promise<Figure[]> {
-  const { ground, emit } = yard;
+  const { emit } = yard;
   const seconds = yard.isQuick ? 4 : 15;
   return withServices(1, { latencyMs, refusedShare }, async ([service]) => {
     if (service === undefined) return [];
@@ -168,9 +169,9 @@ async function measureShare(yard: Yard, perSecond: number): Promise<Figure[]> {
     try {
       await fleet.awaitSearches(service);
       await delay(warmUpMs);
-      const [cpu, written] = [await readServerCpu(ground), await readWritten(fleet.database)];
+      const [cpu, written] = [await readServerCpu(fleet.database), await readWritten(fleet.database)];
       await delay(seconds * 1_000 - warmUpMs + 200);
-      const [cpuAfter, writtenAfter] = [await readServerCpu(ground), await readWritten(fleet.database)];
+      const [cpuAfter, writtenAfter] = [await readServerCpu(fleet.database), await readWritten(fleet.database)];
       const all = fleet.sentTo(service);
       const used = computeShare(all, perSecond, seconds);
       const busiest = countBusiestSecond(all);
@@ -292,9 +293,9 @@ async function measureHandOut({ ground, emit, isQuick }: Yard): Promise<Figure[]
       }
     };
     const measure = async (work: () => Promise<unknown>): Promise<number> => {
-      const before = await readServerCpu(ground);
+      const before = await readServerCpu(database);
       await work();
-      return (await readServerCpu(ground)) - before;
+      return (await readServerCpu(database)) - before;
     };
     const handOut = () =>
       database.transaction(async (transaction) => {

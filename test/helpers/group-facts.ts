@@ -69,6 +69,7 @@ export const buildGroupFacts = (
   from: new Date(night.getTime() - 60_000),
   until: at(4),
   isCurrent: true,
+  isNight: true,
   dueAt: night,
   rosters,
   jobs: [],
@@ -100,7 +101,7 @@ export function buildTroubledFacts(): GroupFacts {
     held: [
       {
         runId: '2026-03-02-rescreen-7',
-        what: 'the answers',
+        kind: 'answers',
         reasons: ['12 of 12 known hits are missing.'],
         command: 'nightscreen runs accept 2026-03-02-rescreen-7 --by NAME --reason TEXT',
       },

@@ -75,7 +75,8 @@ function orderPermits(database: Queryable, accountId: number, { count, spacingMs
      where pace.account_id = ${accountId}
      returning extract(epoch from moment.now)::float8 * 1000 as now_ms,
        extract(epoch from next_at - ${lengthSql})::float8 * 1000 as first_ms,
-       greatest(0, extract(epoch from paused_until - moment.now) * 1000)::float8 as pause_ms,
+       -- Before PostgreSQL 17 an infinite time cannot be subtracted.
+       extract(epoch from greatest(paused_until, moment.now) - moment.now)::float8 * 1000 as pause_ms,
        refused_per_second, extract(epoch from moment.now - refused_at)::float8 * 1000 as refused_ago_ms`,
   );
 }

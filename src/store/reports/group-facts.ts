@@ -101,7 +101,11 @@ const heldRow = z.object({
 export async function readWaitingHolds(database: Queryable, organisationId: number) {
   return database.query(
     heldRow,
-    sql`select run.roster_id, ${runIdSql('run')} as "runId", hold.kind, hold.reasons, nullif(hold.roster ->> 'command', '') as command
+    sql`select run.roster_id, ${runIdSql('run')} as "runId", hold.kind,
+       case when hold.kind = 'roster'
+         then array(select found ->> 'message' from jsonb_array_elements(hold.roster -> 'heldBy') found) else hold.reasons
+       end as reasons,
+       nullif(hold.roster ->> 'command', '') as command
      from run_hold hold
      join run on run.run_id = hold.run_id
      where run.organisation_id = ${organisationId} and hold.kind <> 'dossiers'

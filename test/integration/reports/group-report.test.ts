@@ -8,7 +8,7 @@ import { reportGroup, type WrittenGroupReport } from '../../../src/runs/group-re
 import { sendGroupReport } from '../../../src/runs/mail/manage.js';
 import { readOutbox } from '../../../src/store/operations/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { openSitesAfterNight, type SmallSite } from '../../helpers/small-site.js';
+import { makeAcceptance, openSitesAfterNight, type SmallSite } from '../../helpers/small-site.js';
 import {
   dayMs,
   fileOf,
@@ -93,6 +93,27 @@ describeOnEachDatabase('the report over all rosters', (_open, databases) => {
       changes: { urgent: [{ customer: 'C-1', severity: 'critical', change: expect.stringContaining('Newly listed') }] },
     });
     expect(report.verdict.news).toMatch(/^Changes: 1 critical/);
+  });
+
+  it('says that a roster is held, why, and how to accept it', async () => {
+    const site = await begin();
+    const app = await site.work();
+    await writeFile(fileOf(site.roster), 'customer_id,type,name\nC-1,person,Wilhelmina Achterberg\n');
+    await site.run(app);
+    const { report, directory } = await reportGroup(atNight(app));
+    expect(report.rosters[0]).toMatchObject({
+      level: 'partial',
+      held: [
+        {
+          kind: 'roster',
+          reasons: expect.arrayContaining([expect.stringMatching(/ /)]),
+          command: 'nightscreen rescreen --roster people --accept-roster --by NAME --reason TEXT',
+        },
+      ],
+    });
+    expect(await readFile(join(directory, 'rosters.csv'), 'utf8')).toContain('--accept-roster');
+    await site.run(app, { acceptRoster: await makeAcceptance(app) });
+    expect((await reportGroup(atNight(app))).report.rosters[0]?.held).toEqual([]);
   });
 
   it('of a night in progress is red, and waits for nobody', async () => {

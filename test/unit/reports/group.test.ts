@@ -91,6 +91,28 @@ describe('the report over all rosters', () => {
     expect(assess([buildRoster('retail'), former]).rosters.map(({ roster }) => roster)).toEqual(['retail']);
   });
 
+  it('counts the last run of a night that was repaired, and all runs of a chosen span', () => {
+    const first = buildNightRun({ runId: '2026-03-02-rescreen-6', state: 'refused', exitCode: 2 });
+    const mended = buildRoster('retail', { runs: [first, buildNightRun()] });
+    expect(assess([mended]).rosters[0]).toMatchObject({ level: 'complete', trouble: null, runs: 2 });
+    expect(assess([mended], { isNight: false, dueAt: null }).rosters[0]).toMatchObject({
+      level: 'partial',
+      trouble: '1 other run of the span not complete.',
+    });
+  });
+
+  it('is not complete while a roster is held, or the answers of a night before', () => {
+    const hold = {
+      runId: '2026-03-01-rescreen-3',
+      reasons: ['12 of 20 customers are missing'],
+      command: 'nightscreen rescreen',
+    };
+    const held = (kind: 'roster' | 'answers', runs = [buildNightRun()]) =>
+      assess([buildRoster('retail', { runs, held: [{ ...hold, kind }] })]).rosters[0];
+    expect(held('roster')).toMatchObject({ level: 'partial', trouble: 'Roster held.' });
+    expect(held('answers', [])).toMatchObject({ level: 'red', trouble: expect.stringContaining('; answers held.') });
+  });
+
   it('takes an onboarding of the whole roster as its run, and an import alone as none', () => {
     const { counts } = buildNightRun();
     const onboarding = buildNightRun({ kind: 'onboard', wantsAll: false, counts: counts && { ...counts, skipped: 0 } });
