@@ -191,8 +191,9 @@ test('a login with the rights of docs/scaling.md alone is enough for a worker, a
   const [first, , , last] = people;
   const search = { path: '/aml/search' };
   sandbox.setFaults([
-    { ...search, status: 429, retryAfter: '1', afterCalls: 2 },
+    // First, because the other one lets two searches pass.
     { ...search, name: last, times: 9, status: 422 },
+    { ...search, status: 429, retryAfter: '1', afterCalls: 2 },
   ]);
   onTestFinished(() => sandbox.setFaults([]));
   expect(await night(['rescreen', '--json'])).toMatchObject({
