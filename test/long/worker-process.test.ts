@@ -170,9 +170,15 @@ test('of two organisations the one whose key is refused is named at once, and th
   for (const name of ['north', 'south']) {
     expect((await runCli(['import', '--organisation', name], known)).exitCode).toBe(0);
   }
-  const worker = startWorker(known);
+  const port = await findFreePort();
+  const worker = startWorker(known, '--metrics', `127.0.0.1:${port}`);
   await worker.waitFor(/"organisation":"north".*worker_ready/);
   await worker.waitFor(/"level":"error".*"organisation":"south".*"code":"account".*worker_failed/);
+  const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(figures.match(/^nightscreen_workers.*$/gm)).toEqual([
+    'nightscreen_workers{organisation="north"} 1',
+    'nightscreen_workers{organisation="south"} 0',
+  ]);
   const night = await runCli(['rescreen', '--organisation', 'north', '--json'], known);
   expect(JSON.parse(night.stdout)).toMatchObject({ state: 'complete', counts: { screened: 20 } });
   expect((await worker.stop('SIGTERM')).exitCode, worker.log.text()).toBe(0);
