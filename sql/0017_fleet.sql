@@ -32,7 +32,7 @@ create table chunk (
   claimed_at timestamptz,
   done_at timestamptz,
   -- Why the process stopped the run.
-  halted_by text,
+  halted_by text check (halted_by in ('account', 'address', 'outage', 'budget', 'max_searches', 'signal')),
   halt_reason text,
   primary key (run_id, number),
   check ((halted_by is null) = (halt_reason is null))

@@ -12,6 +12,7 @@ const sets: Readonly<Record<string, readonly string[]>> = {
   'run.stage': vocabulary.runStages,
   'run.selection': vocabulary.planSelections,
   'run.halted_by': vocabulary.haltCodes,
+  'chunk.halted_by': vocabulary.haltCodes,
   'customer_version.risk_tier': vocabulary.riskTiers,
   'screening_request.type': vocabulary.partyTypes,
   'planned.reason': [...vocabulary.planReasons, 'not_due'],
@@ -34,7 +35,7 @@ const sets: Readonly<Record<string, readonly string[]>> = {
 
 /** Columns whose codes no folder but the store uses. */
 const ofStoreOnly =
-  `acceptance.gap acceptance.kind alert_event.kind call.outcome control_outcome.expect control_outcome.verdict
+  `acceptance.gap acceptance.kind alert_event.kind call.outcome chunk.state control_outcome.expect control_outcome.verdict
   customer.left_because customer_state.reason discrepancy.state disposition.kind dossier_record.kind invitation.channel invitation.state job_run.state
   match_detail.kind outbox.kind outbox.state roster_staging.leaves roster_standing.kind roster_step.kind run.unconfirmed_because
   run_hold.kind unaccepted_customer.reason`.split(/\s+/);
