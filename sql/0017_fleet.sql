@@ -8,7 +8,9 @@ create unlogged table account_pace (
   paused_until timestamptz default '-infinity' not null,
   -- The last refusal of calls as too frequent, and the rate at which they were made.
   refused_at timestamptz,
-  refused_per_second float8
+  refused_per_second float8,
+  -- When a worker last took the turn to try a service that was out of reach.
+  tried_at timestamptz
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- Searches of a run that one process makes at a time. Open chunks of the current wave and of those before may be claimed.
@@ -42,5 +44,5 @@ create index chunk_by_lease on chunk (lease_key) where (lease_key is not null);
 -- A process that only makes searches of a run: it neither began nor resumed it.
 alter table run_worker add column has_joined boolean default false not null;
 
--- What a process reports with its lease: {"version", "settingsDigest", "outageSince"}.
+-- What a process reports with its lease: {"version", "settingsDigest", "outageSince", "isAnswered", "clockAhead"}.
 alter table lease add column details jsonb;

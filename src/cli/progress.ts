@@ -106,7 +106,7 @@ export class ProgressMeter {
     if (this.#stage === null) return null;
     const nowMs = this.#elapsedMs();
     const { runId, stage, beganMs, calls, done } = this.#stage;
-    const { done: count = 0, total = null, found, reading } = this.#latest ?? {};
+    const { done: count = 0, total = null, found, reading, workers = null } = this.#latest ?? {};
     const perSecond = this.#latest?.calls === undefined ? null : calls.perSecond(nowMs);
     const waitingFor = this.#findWait(nowMs, nowMs - beganMs > steadyAfterMs ? perSecond : null);
     const isHeldUp = waitingFor?.kind === 'outage' || waitingFor?.kind === 'pause';
@@ -122,6 +122,7 @@ export class ProgressMeter {
       limitPerSecond: this.#limitPerSecond,
       rowsPerSecond: reading?.perSecond ?? null,
       waitingFor,
+      workers,
       found: found
         ? { matches: found.matches + this.#foundBefore.matches, hits: found.hits + this.#foundBefore.hits }
         : null,
@@ -164,7 +165,8 @@ function describeWait(wait: Wait): string {
 
 /** The progress of a run in one line, the most important parts first; parts beyond `width` are left out. */
 export function describeProgress(figures: ProgressFigures, width: number): string {
-  const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, found, secondsLeft } = figures;
+  const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, workers, found, secondsLeft } =
+    figures;
   const count = done === 0 && total === null ? '...' : formatCount(done);
   const head = `${stage.padEnd(9)} ${count}${total === null ? '' : ` of ${formatCount(total)}`}`;
   const wait = waitingFor !== null && describeWait(waitingFor);
@@ -172,6 +174,7 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
     rowsPerSecond !== null && `${formatCount(rowsPerSecond)} rows per s`,
     callsPerSecond !== null && `${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`,
     secondsLeft !== null && `${describeSpan(secondsLeft)} left`,
+    workers !== null && `${countNoun(workers.alive, 'worker')}, ${countNoun(workers.chunksLeft, 'chunk')} left`,
     found !== null && `${countNoun(found.matches, 'match', 'matches')}, ${countNoun(found.hits, 'hit')}`,
   ];
   // The cause of a delay matters more than the speed.

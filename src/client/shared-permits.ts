@@ -10,15 +10,38 @@ interface RateOrder {
   /** How much longer the service wants no call; 0 without a pause. */
   pauseMs: number;
   /** The last refusal for pace that any process has seen; null without one. */
-  refusal: { perSecond: number; agoMs: number } | null;
+  refusal: {
+    /** The rate at which it was refused. */
+    perSecond: number;
+    /** How long ago. */
+    agoMs: number;
+  } | null;
+}
+
+/** How the permits of an order follow each other. */
+interface PermitSpacing {
+  /** From one permit to the next. */
+  spacingMs: number;
+  /** From now to the first one, at least. */
+  aheadMs: number;
 }
 
 /** The rate of an account where several processes use it together, for example in a database. */
 export interface SharedRate {
-  /** Orders so many permits, the first of them `aheadMs` from now or later. An error ends the calls that wait. */
-  order(count: number, spacing: { spacingMs: number; aheadMs: number }): Promise<RateOrder>;
-  /** Informs the other processes that the service refused calls at this rate, or that it wants a pause. */
-  report(news: { refusedPerSecond: number } | { pauseMs: number }): Promise<void>;
+  /** Orders so many permits. An error ends the calls that wait. */
+  order(count: number, spacing: PermitSpacing): Promise<RateOrder>;
+  /** Informs the other processes. */
+  report(
+    news:
+      | {
+          /** The rate at which the service refused calls as too frequent. */
+          refusedPerSecond: number;
+        }
+      | {
+          /** For how long the service wants no call. */
+          pauseMs: number;
+        },
+  ): Promise<void>;
 }
 
 /** When a request may leave, by `performance.now()`. */

@@ -254,7 +254,14 @@ function toGroupVerdict(
     rosters.length === 0 && 'no roster is configured or imported',
     say(absent, 'did not run'),
     say(waiting, 'not begun'),
-    say(red, 'not to be relied on'),
+    say(
+      red.filter(({ outcome }) => outcome === 'refused'),
+      'refused',
+    ),
+    say(
+      red.filter(({ outcome }) => outcome !== 'refused'),
+      'not to be relied on',
+    ),
     say(running, 'still running'),
     say(
       partial.filter(({ outcome }) => outcome !== 'running'),

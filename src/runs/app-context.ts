@@ -103,6 +103,8 @@ export type RunEvent =
       total: number | null;
       calls?: number;
       found?: { matches: number; hits: number };
+      /** Searches by workers have their number, and that of chunks. */
+      workers?: { alive: number; chunksDone: number; chunksLeft: number };
       /** An import has its speed and, with a known size of the source, the bytes read and the time left. */
       reading?: { perSecond: number; doneBytes: number | null; totalBytes: number | null; leftMs: number | null };
     }

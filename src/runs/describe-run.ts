@@ -3,6 +3,7 @@ import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readHeldLeases } from '../store/database/leases.js';
 import { readSweep } from '../store/dossiers/dossiers.js';
 import { countUnproven } from '../store/night/apply-answers.js';
+import { readRunWorkers } from '../store/night/chunks.js';
 import { readControlFacts } from '../store/night/controls.js';
 import { readRunHolds } from '../store/night/held-runs.js';
 import { readRunCalls } from '../store/night/run-health.js';
@@ -61,10 +62,7 @@ async function describeBy(
   return {
     runId,
     kind: run.kind,
-    roster:
-      run.rosterId === null
-        ? null
-        : ((await readRosterNames(database, settings.organisation)).get(run.rosterId) ?? null),
+    roster: await findRosterName(database, settings.organisation, run),
     state: run.state,
     reasons: run.stateReasons,
     haltedBy: run.haltedBy,
@@ -81,6 +79,7 @@ async function describeBy(
     seconds: Math.round((until.getTime() - run.startedAt.getTime()) / 100) / 10,
     resumed: run.resumed,
     holders: await readRunHolders(database, run.runId),
+    workers: await readRunWorkers(database, run.runId),
     heldBy: await findHolder(database, settings.organisation, run),
     holds,
     acceptances,
@@ -106,6 +105,11 @@ async function describeBy(
     artifacts: isWritten ? join(settings.reports.dir, runId) : null,
     reports: revisions.length,
   };
+}
+
+async function findRosterName(database: Queryable, organisation: string, run: RunRow): Promise<string | null> {
+  if (run.rosterId === null) return null;
+  return (await readRosterNames(database, organisation)).get(run.rosterId) ?? null;
 }
 
 /** Stored when the run closed; computed now for an open run. Null for a run without customers. */

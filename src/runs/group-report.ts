@@ -32,7 +32,14 @@ import { toExitCode } from './run-summary.js';
 import { readPause, readScheduleHistory } from './scheduled.js';
 import { readBudget } from './screening/plan.js';
 import { openOrganisation } from './session.js';
-import { findEdge, keepFormerSpan, prepareMail, type ReportChoice, type SpanRequest } from './write-reports.js';
+import {
+  findEdge,
+  keepFormerSpan,
+  prepareMail,
+  type ReportChoice,
+  requireTableOwner,
+  type SpanRequest,
+} from './write-reports.js';
 
 /** The report over all rosters on disk, with its content. */
 export interface WrittenGroupReport extends WrittenReport {
@@ -54,6 +61,7 @@ export async function reportGroup(
   request: NightRequest = {},
   { directory = app.settings.reports.dir, chromium }: Pick<ReportChoice, 'directory' | 'chromium'> = {},
 ): Promise<WrittenGroupReport> {
+  await requireTableOwner(app.database);
   const span = await findNight(app, request);
   const report = toGroupReport(await readGroupFacts(app, span, directory));
   const written = await writeGroupReport(report, directory, keepFormerSpan);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toLeaseKey } from '../store/database/leases.js';
-import { countWorkers, reportWorker } from '../store/night/chunks.js';
+import { takeTry } from '../store/night/account-pace.js';
+import { dropDeadWorkers, readWorkers, reportWorker } from '../store/night/chunks.js';
 import { type Account, readAccountName } from '../store/organisations.js';
 import { identifyAccount } from './account.js';
 import type { AppContext } from './app-context.js';
@@ -12,9 +13,12 @@ import { type HeldLease, openKeyedOrganisation, withLease } from './session.js';
 /** Two, so that the end of one leaves no gap. */
 export const chunksAtOnce = 2;
 const beatMs = 1_000;
-// By then other workers that are cut off as well have noticed it too.
-const aloneAfterMs = 3_000;
-const probesMs = [5_000, 10_000, 20_000];
+// By then other workers have noticed an outage of the service too.
+const noticedMs = 4_000;
+// One worker tries the service for all so often, with a search that ends within 20 seconds.
+const tryEveryMs = 20_000;
+const longestTryMs = 21_000;
+const delaysMs = [5_000, 10_000, 20_000];
 
 /**
  * Makes searches for runs of this organisation and account, on this and on other hosts, until a signal. Only runs of this version and of these
@@ -33,18 +37,19 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
   const organisation = await openKeyedOrganisation(app);
   const account = await awaitAccount(app, signal);
   if (account === null) return;
+  await dropDeadWorkers(app.database);
   const failing = new AbortController();
   const all = AbortSignal.any([signal, failing.signal]);
-  const reach = new Reach(app, lease);
+  const reach = new Reach(app, lease, account.accountId);
   const leave = client.listen((event) => {
-    if (event.kind === 'outage_began') reach.noteOutage();
-    if (event.kind === 'outage_ended') reach.noteAnswer();
+    if (event.kind === 'outage_began') reach.beginOutage();
+    if (event.kind === 'outage_ended') reach.endOutage();
   });
-  await reach.look(all);
+  await reach.look();
   const name = await readAccountName(app.database, account.accountId);
   app.emit({ kind: 'worker_ready', account: name, ...app.settings.service.rate });
-  const searcher = { app, client, organisation, account, lease, numbers: new Map(), reserves: new Map() };
-  const parts = { signal: all, mayClaim: () => !reach.isCutOff, giveBack: () => reach.cutOff };
+  const searcher = { app, client, organisation, account, lease, reach, numbers: new Map(), reserves: new Map() };
+  const parts = { signal: all, mayClaim: () => reach.mayClaim, giveBack: () => reach.giveBack };
   const loops = Array.from({ length: chunksAtOnce }, () => searchChunks(searcher, parts));
   const beating = beat(reach, all);
   try {
@@ -68,7 +73,7 @@ async function awaitAccount(app: AppContext, signal: AbortSignal): Promise<Accou
       if (signal.aborted) return null;
       if (!(error instanceof RunHalted) || error.code !== 'outage') throw error;
       app.emit({ kind: 'warning', runId: null, code: 'waiting_for_service', message: error.message });
-      await delay(probesMs[Math.min(turn, probesMs.length - 1)], undefined, { signal }).catch(() => undefined);
+      await delay(delaysMs[Math.min(turn, delaysMs.length - 1)], undefined, { signal }).catch(() => undefined);
     }
   }
   return null;
@@ -78,79 +83,101 @@ async function beat(reach: Reach, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await delay(beatMs, undefined, { signal }).catch(() => undefined);
     // The next beat comes in a second; a database that stays away ends the searches.
-    await reach.look(signal).catch(() => undefined);
+    await reach.look().catch(() => undefined);
   }
 }
 
-/** Whether this process reaches the service, or only others do: then it takes no chunks until it does. */
+/**
+ * Whether this process takes chunks. While it finds the service out of reach, it gives them back, and takes some again only to try: when other
+ * workers are answered, or when its turn comes to try the service for all. So an outage costs little more than the calls of one process, and a
+ * worker whose own network is broken holds nothing up.
+ */
 class Reach {
   readonly #app: AppContext;
   readonly #lease: HeldLease['lease'];
+  readonly #accountId: number;
   #outageSince: Date | null = null;
-  #sinceMs = 0;
-  #cutOff = new AbortController();
-  #probes = 0;
-  #probeAtMs = 0;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  /** Until when it keeps chunks although it is in an outage. */
+  #triesUntilMs = 0;
+  /** When it may try again because others are answered. */
+  #nextTryMs = 0;
+  #tries = 0;
+  #giveBack = new AbortController();
+  #mayClaim = true;
 
-  constructor(app: AppContext, lease: HeldLease['lease']) {
+  constructor(app: AppContext, lease: HeldLease['lease'], accountId: number) {
     this.#app = app;
     this.#lease = lease;
+    this.#accountId = accountId;
   }
 
-  get isCutOff(): boolean {
-    return this.#cutOff.signal.aborted;
+  /** Whether this process may take chunks. */
+  get mayClaim(): boolean {
+    return this.#mayClaim;
   }
 
-  /** Aborted when this process must give back its chunks. */
-  get cutOff(): AbortSignal {
-    return this.#cutOff.signal;
+  /** Aborted when this process must give back the chunks that it has. */
+  get giveBack(): AbortSignal {
+    return this.#giveBack.signal;
   }
 
-  noteOutage(): void {
-    this.#outageSince ??= this.#app.clock.now();
-    this.#sinceMs = performance.now();
-  }
-
+  /** An answer to a search. */
   noteAnswer(): void {
+    this.#answeredMs = performance.now();
+  }
+
+  beginOutage(): void {
+    this.#outageSince ??= this.#app.clock.now();
+    this.#triesUntilMs = performance.now() + noticedMs;
+  }
+
+  endOutage(): void {
     this.#outageSince = null;
-    this.#probes = 0;
-    if (!this.isCutOff) return;
-    this.#cutOff = new AbortController();
-    this.#warn('service_is_back', 'this worker reaches the service again, and takes chunks');
+    this.#tries = 0;
+    this.#nextTryMs = 0;
+    this.#takeChunks();
   }
 
-  /** Reports the state of this process, and compares it with the others; `signal` ends the question to the service. */
-  async look(signal: AbortSignal): Promise<void> {
+  /** Reports the state of this process, and decides what it does in an outage. */
+  async look(): Promise<void> {
     const { database, settings, version, settingsDigest } = this.#app;
-    await reportWorker(database, this.#lease, { version, settingsDigest, outageSince: this.#outageSince });
-    if (this.#outageSince === null) return;
-    if (this.isCutOff) return this.#probe(signal);
-    if (performance.now() - this.#sinceMs < aloneAfterMs) return;
-    const { able, cutOff } = await countWorkers(database, settings.organisation, this.#app);
-    if (able <= cutOff) return;
-    this.#cutOff.abort(new RunHalted('signal', 'this worker does not reach the service'));
-    this.#warn(
-      'worker_cut_off',
-      'other workers reach the service and this one does not: it takes no chunks until it does',
-    );
+    const nowMs = performance.now();
+    const outageSince = this.#outageSince?.toISOString() ?? null;
+    const isAnswered = outageSince === null && nowMs - this.#answeredMs < noticedMs;
+    const report = { version, settingsDigest, outageSince, isAnswered };
+    await reportWorker(database, this.#lease, report, this.#app.clock.now());
+    const workers = await readWorkers(database, settings.organisation);
+    const othersReach = workers.some((one) => one.isAnswered);
+    const isForAll = !othersReach && workers.some((one) => one.outageSince !== null);
+    if (outageSince === null && !isForAll) {
+      this.#mayClaim = true;
+      return;
+    }
+    if (nowMs < this.#triesUntilMs) return;
+    if (outageSince !== null && !this.giveBack.aborted) return this.#leave();
+    const isDue = othersReach && nowMs >= this.#nextTryMs;
+    if (isDue || (await takeTry(database, this.#accountId, tryEveryMs))) this.#tryAgain();
+    else this.#mayClaim = false;
   }
 
-  /** Asks the service whose key it is, which costs nothing. */
-  async #probe(signal: AbortSignal): Promise<void> {
-    if (performance.now() < this.#probeAtMs) return;
-    this.#probeAtMs = performance.now() + (probesMs[Math.min(this.#probes, probesMs.length - 1)] ?? 0);
-    this.#probes += 1;
-    const isAnswered = await this.#app
-      .client()
-      .apiKeys.public({ maxRetries: 0, maxWaitMs: beatMs, timeoutMs: 10_000, signal })
-      .then(
-        () => true,
-        () => false,
-      );
-    if (isAnswered) this.noteAnswer();
+  #leave(): void {
+    this.#mayClaim = false;
+    this.#giveBack.abort(new RunHalted('signal', 'this worker does not reach the service'));
+    const message = 'this worker does not reach the service: it gives its chunks back, and tries again';
+    this.#app.emit({ kind: 'warning', runId: null, code: 'worker_cut_off', message });
   }
 
-  #warn(code: string, message: string): void {
-    this.#app.emit({ kind: 'warning', runId: null, code, message });
+  #tryAgain(): void {
+    const nowMs = performance.now();
+    this.#nextTryMs = nowMs + (delaysMs[Math.min(this.#tries, delaysMs.length - 1)] ?? 0);
+    this.#tries += 1;
+    this.#triesUntilMs = nowMs + longestTryMs;
+    this.#takeChunks();
+  }
+
+  #takeChunks(): void {
+    if (this.giveBack.aborted) this.#giveBack = new AbortController();
+    this.#mayClaim = true;
   }
 }

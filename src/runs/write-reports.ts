@@ -62,12 +62,7 @@ export async function runReports(
   { runId, directory, mask = false, chromium }: ReportChoice,
   afterEach: (report: RunReport) => Promise<void> = async () => {},
 ): Promise<readonly ReportResult[]> {
-  if (!(await ownsTables(app.database))) {
-    throw usageError(
-      'run',
-      'this login does not own the tables, and only their owner writes reports. `nightscreen runs show ID` and `nightscreen review export` show the same facts',
-    );
-  }
+  await requireTableOwner(app.database);
   const { organisation } = app.settings;
   const runs =
     runId === undefined ? await findReportableRuns(app.database, organisation) : [await findReportable(app, runId)];
@@ -88,6 +83,15 @@ export async function runReports(
     results.push(await addPdf({ ...result, exitCode: toExitCode(run.state) }, chromium));
   }
   return results;
+}
+
+/** Throws ConfigError for a login that may not read all that a report holds. */
+export async function requireTableOwner(database: Database): Promise<void> {
+  if (await ownsTables(database)) return;
+  throw usageError(
+    'run',
+    'this login does not own the tables, and only their owner writes reports. `nightscreen runs show ID` and `nightscreen review export` show the same facts',
+  );
 }
 
 async function addPdf(result: ReportResult, chromium: string | undefined): Promise<ReportResult> {

@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { openSharedRate } from '../../src/store/night/account-pace.js';
-import { claimChunk, countWorkers, leaveChunk, readChunkProgress } from '../../src/store/night/chunks.js';
+import { claimChunk, leaveChunk, readChunkProgress, readWorkers } from '../../src/store/night/chunks.js';
 import { type Life, type LifeOrder, Nursery } from '../campaign/site.js';
 import { countBusiestSecond } from '../helpers/figures.js';
 import { type PaceService, startPaceService } from '../helpers/pace-processes.js';
@@ -308,7 +308,7 @@ async function measureHandOut({ ground, emit, isQuick }: Yard): Promise<Figure[]
     const orderPermits = () => rate.order(ordered, { spacingMs: 1.029, aheadMs: 1 });
     const watch = async () => {
       await readChunkProgress(database, 1);
-      await countWorkers(database, 'default', about);
+      await readWorkers(database, 'default');
     };
     await handOut();
     await orderPermits();

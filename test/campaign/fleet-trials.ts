@@ -15,7 +15,7 @@ interface FleetOptions extends SiteSize {
 
 /** What became of it. */
 interface FleetFigures {
-  kills: { worker: number; coordinator: number; connection: number };
+  kills: { worker: number; coordinator: number; connection: number; freeze: number };
   lost: number;
   twice: number;
   repeated: number;
@@ -56,8 +56,10 @@ export async function runFleetTrial(nursery: Nursery, options: FleetOptions): Pr
   }
 }
 
+const frozenMs = 12_000;
+
 class FleetNight {
-  readonly kills = { worker: 0, coordinator: 0, connection: 0 };
+  readonly kills = { worker: 0, coordinator: 0, connection: 0, freeze: 0 };
   readonly #nursery: Nursery;
   readonly #site: Site;
   readonly #options: FleetOptions;
@@ -90,16 +92,21 @@ class FleetNight {
   }
 
   get #total(): number {
-    return this.kills.worker + this.kills.coordinator + this.kills.connection;
+    return this.kills.worker + this.kills.coordinator + this.kills.connection + this.kills.freeze;
   }
 
   async #disturb(coordinator: Life): Promise<void> {
     const { random, emit, times } = this.#options;
     const dice = random();
     const victim = this.#workers[Math.floor(random() * this.#workers.length)];
-    if (dice < 0.5 && victim) {
+    if (dice < 0.4 && victim) {
       victim.process.kill('SIGKILL');
       this.kills.worker += 1;
+    } else if (dice < 0.5 && victim) {
+      // Longer than its lease: others take its chunks, and it must write nothing when it wakes.
+      victim.process.kill('SIGSTOP');
+      setTimeout(() => victim.process.kill('SIGCONT'), frozenMs);
+      this.kills.freeze += 1;
     } else if (dice < 0.65) {
       coordinator.process.kill('SIGKILL');
       this.kills.coordinator += 1;

@@ -143,9 +143,10 @@ async function workers(locate: Locate): Promise<Verdict> {
   const ledger = assessLedger(figures.ledger);
   // A new process of the run takes the chunks from all workers. A batch is what is answered in 100 ms, and in the save before it.
   const mostAWorker = concurrency + 50;
-  const most = (kills.worker + kills.connection) * mostAWorker + kills.coordinator * workers * mostAWorker;
+  const most =
+    (kills.worker + kills.freeze + kills.connection) * mostAWorker + kills.coordinator * workers * mostAWorker;
   return {
-    figures: `${kills.worker} kills of workers, ${kills.coordinator} of the run, ${kills.connection} of connections in ${figures.seconds.toFixed(0)} s: ${lost} lost, ${twice} twice, ${repeated} searches repeated, ${ledger.figures}`,
+    figures: `${kills.worker} kills of workers, ${kills.freeze} frozen for 12 s, ${kills.coordinator} kills of the run, ${kills.connection} of connections in ${figures.seconds.toFixed(0)} s: ${lost} lost, ${twice} twice, ${repeated} searches repeated, ${ledger.figures}`,
     broken: [
       ...ledger.broken,
       ...differences,

@@ -149,9 +149,9 @@ export const toReviewerGrants = (...roles: readonly string[]): string => {
   return grants.join('\n').replaceAll(/nightscreen_reviewer;$/gm, `${roles.join(', ')};`);
 };
 
-const readGrants = (page: string, login: string): readonly string[] =>
-  (readFileSync(page, 'utf8').match(/^grant .* to meyer;$/gm) ?? []).map((grant) =>
-    grant.replace('meyer;', `${login};`),
+const readGrants = (page: string, login: string, named = 'meyer'): readonly string[] =>
+  (readFileSync(page, 'utf8').match(new RegExp(`^grant .* to ${named};$`, 'gm')) ?? []).map((grant) =>
+    grant.replace(`${named};`, `${login};`),
   );
 
 /** The rights that docs/settings-changes.md adds for whoever accepts settings. */
@@ -159,6 +159,10 @@ export const toAccepterGrants = (login: string): readonly string[] => readGrants
 
 /** The rights that docs/rosters.md adds for whoever accepts rows that cannot be screened. */
 export const toExceptionGrants = (login: string): readonly string[] => readGrants('docs/rosters.md', login);
+
+/** The rights that docs/scaling.md gives to the login of a worker. */
+export const toWorkerGrants = (login: string): readonly string[] =>
+  readGrants('docs/scaling.md', login, 'nightscreen_worker');
 
 /** SQL: dispositions and their texts as a Postgres client could write them; `source` selects all these facts but `refers_to` by name. */
 export const insertDispositionsSql = (source: string, refersTo = 'null::bigint'): string => `

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { readColumn } from '../../src/store/database/database.js';
 import { collect, makeCliSite, runCli, startCli } from '../helpers/cli-process.js';
-import { testDatabases } from '../helpers/databases.js';
+import { createLogin } from '../helpers/database-servers.js';
+import { testDatabases, toWorkerGrants } from '../helpers/databases.js';
 import { findFreePort } from '../helpers/loopback.js';
 import { listSearches } from '../helpers/small-site.js';
-import { makeCustomerNames, toCsv, watchlist } from '../helpers/small-world.js';
+import { makeCustomerNames, people, toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
@@ -167,10 +170,60 @@ test('of two organisations the one whose key is refused is named at once, and th
   for (const name of ['north', 'south']) {
     expect((await runCli(['import', '--organisation', name], known)).exitCode).toBe(0);
   }
-  const worker = startWorker(known);
+  const port = await findFreePort();
+  const worker = startWorker(known, '--metrics', `127.0.0.1:${port}`);
   await worker.waitFor(/"organisation":"north".*worker_ready/);
   await worker.waitFor(/"level":"error".*"organisation":"south".*"code":"account".*worker_failed/);
+  const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(figures.match(/^nightscreen_workers.*$/gm)).toEqual([
+    'nightscreen_workers{organisation="north"} 1',
+    'nightscreen_workers{organisation="south"} 0',
+  ]);
   const night = await runCli(['rescreen', '--organisation', 'north', '--json'], known);
   expect(JSON.parse(night.stdout)).toMatchObject({ state: 'complete', counts: { screened: 20 } });
   expect((await worker.stop('SIGTERM')).exitCode, worker.log.text()).toBe(0);
 });
+
+test('a login with the rights of docs/scaling.md alone is enough for a worker, and cannot end a run or decide', async () => {
+  const site = await makeSite(0);
+  await writeFile(join(site.folder, 'people.csv'), toCsv(people));
+  expect((await runCli(['import'], site)).exitCode).toBe(0);
+  const owner = await databases.open(site.location);
+  const grants = (login: string): string => toWorkerGrants(login).join('\n');
+  const { login, url } = await createLogin(owner, 'worker', grants);
+  const worker = startWorker({ ...site, environment: { ...site.environment, DATABASE_URL: url } });
+  await worker.waitFor(/worker_ready/);
+  const night = async (words: readonly string[]): Promise<unknown> => JSON.parse((await runCli(words, site)).stdout);
+  const [first, , , last] = people;
+  const search = { path: '/aml/search' };
+  sandbox.setFaults([
+    // First, because the other one lets two searches pass.
+    { ...search, name: last, times: 9, status: 422 },
+    { ...search, status: 429, retryAfter: '1', afterCalls: 2 },
+  ]);
+  onTestFinished(() => sandbox.setFaults([]));
+  expect(await night(['rescreen', '--json'])).toMatchObject({
+    state: 'incomplete',
+    counts: { screened: 5, failed: 1 },
+  });
+  // Another kind of change, with another answer.
+  const changed = watchlist.map((entry) =>
+    entry.name === first ? { ...entry, topics: ['role.pep', 'sanction'] } : entry,
+  );
+  sandbox.setWorld({ watchlist: changed, dossiers: [] });
+  onTestFinished(() => sandbox.setWorld({ watchlist, dossiers: [] }));
+  sandbox.setFaults([]);
+  expect(await night(['screen', '--all', '--json'])).toMatchObject({ state: 'complete', counts: { screened: 6 } });
+  expect(worker.log.text()).not.toMatch(/permission denied|"level":"error"/);
+  expect((await worker.stop('SIGTERM')).exitCode, worker.log.text()).toBe(0);
+  const joined = `select owner from run_worker where has_joined`;
+  expect(await readColumn(owner, z.string(), joined)).toHaveLength(2);
+  const limited = await databases.open({ url });
+  for (const refused of [
+    `update run set state = 'complete'`,
+    'delete from call',
+    'insert into disposition default values',
+  ]) {
+    await expect(limited.execute(refused), `${login}: ${refused}`).rejects.toThrow(/permission denied/);
+  }
+}, 60_000);

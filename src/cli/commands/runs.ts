@@ -248,7 +248,16 @@ const listHolds = ({ holds, acceptances }: RunDescription): Row[] => [
 const describeState = ({ state, haltedBy }: RunDescription): string =>
   haltedBy === null ? codeWords.runState[state] : `${codeWords.runState[state]} (${describeReason(haltedBy)})`;
 
-function listHolders({ heldBy, holders, state, resumed, unproven }: RunDescription): Row[] {
+function describeWorker({ owner, chunks, held, searches, perSecond }: RunDescription['workers'][number]): Row {
+  const rate = perSecond === null ? '' : `, ${perSecond} per s`;
+  const now = held === 0 ? '' : `; searches ${countNoun(held, 'chunk')} now`;
+  return [
+    'worker',
+    `${owner}: ${countNoun(chunks, 'chunk')} with ${countNoun(searches, 'search', 'searches')}${rate}${now}`,
+  ];
+}
+
+function listHolders({ heldBy, holders, workers, state, resumed, unproven }: RunDescription): Row[] {
   const now = heldBy
     ? `${heldBy.owner} since ${heldBy.since.toISOString()}, last heartbeat ${heldBy.heartbeatAgeSeconds} s ago`
     : 'no process: the last one died; the next start resumes the run';
@@ -259,6 +268,7 @@ function listHolders({ heldBy, holders, state, resumed, unproven }: RunDescripti
   return [
     (heldBy !== null || state === 'running') && ['held by', now],
     ...before,
+    ...workers.map(describeWorker),
     resumed > 0 && ['resumed', resumed === 1 ? 'once' : `${resumed} times`],
     (unproven ?? 0) > 0 && ['not proven yet', `the answers for ${countNoun(unproven ?? 0, 'customer')}`],
   ];

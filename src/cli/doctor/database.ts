@@ -20,9 +20,11 @@ import {
 } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { sql } from '../../store/database/statement.js';
+import { readWorkers } from '../../store/night/chunks.js';
 import { findOrganisation, readOrganisationNames } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
 import { isMissing, locateDatabase, nameServer, withDatabase } from '../open-database.js';
+import { version } from '../process.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /**
@@ -81,6 +83,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await toFindings(well('database', `${place}, schema up to date`))),
       ...(await checkLeft(database, config)),
       ...(await listHolders(database, config.settings.organisation)),
+      ...(await listWorkers(database, config)),
       ...(await checkAccepted(database, config)),
       ...(await listRestores(database)),
       ...(isDeep ? await checkEvidence(database) : []),
@@ -100,13 +103,50 @@ async function checkLeft(database: Queryable, { organisations }: Config): Promis
 
 /** The holders of leases; an abandoned lease expires by itself. */
 async function listHolders(database: Queryable, organisation: string): Promise<Finding[]> {
-  return (await readHeldLeases(database, organisation)).map((holder) => {
-    const words = `held by ${describeHolder(holder)}`;
-    if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);
-    const message = `${words}: its process died`;
-    return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and resumes its run');
+  const leases = await readHeldLeases(database, organisation);
+  return leases
+    .filter(({ key }) => !key.startsWith('worker/'))
+    .map((holder) => {
+      const words = `held by ${describeHolder(holder)}`;
+      if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);
+      const message = `${words}: its process died`;
+      return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and resumes its run');
+    });
+}
+
+/** The workers that are alive, and what keeps them from searching. */
+async function listWorkers(database: Queryable, { settings, settingsDigest }: Config): Promise<Finding[]> {
+  if (settings.fleet === false) return [];
+  const workers = await readWorkers(database, settings.organisation);
+  if (workers.length === 0) {
+    const next = 'start `nightscreen worker` on one host or more; until then runs wait';
+    return [doubtful('workers', 'fleet is on, and no worker is alive', next)];
+  }
+  return workers.map((worker) => {
+    const name = `worker ${worker.owner}`;
+    const { clockAhead } = worker;
+    if (worker.version !== version || worker.settingsDigest !== settingsDigest) {
+      const theirs = `version ${worker.version}, settings ${worker.settingsDigest.slice(0, 12)}`;
+      const message = `it has ${theirs} and this command ${version}, ${settingsDigest.slice(0, 12)}: it searches no runs of these settings`;
+      return doubtful(name, message, 'give all hosts the same version and the same configuration');
+    }
+    if (worker.outageSince !== null) {
+      return doubtful(
+        name,
+        `it finds the service out of reach since ${worker.outageSince}`,
+        'check the network of its host',
+      );
+    }
+    if (Math.abs(clockAhead) > mostClockSeconds) {
+      const apart = `${Math.abs(clockAhead)} s ${clockAhead > 0 ? 'ahead of' : 'behind'}`;
+      const message = `its clock is ${apart} the clock of the database: the times of its calls in the ledger are wrong`;
+      return doubtful(name, message, 'synchronise the clock of its host');
+    }
+    return well(name, 'alive, reaches the service');
   });
 }
+
+const mostClockSeconds = 2;
 
 /** The restores since the last complete run. */
 async function listRestores(database: Queryable): Promise<Finding[]> {

@@ -24,6 +24,8 @@ export interface ChunkSearcher {
   organisation: Organisation;
   account: Account;
   lease: Lease;
+  /** Learns of answers. */
+  reach: { noteAnswer(): void };
   /** Its numbers in the runs that it has joined. */
   numbers: Map<number, RunNumbers>;
   /** What it may take from the budget's reserve, by run. */
@@ -32,10 +34,7 @@ export interface ChunkSearcher {
 
 const pollMs = 500;
 
-/**
- * Searches one chunk after another until `signal` is aborted. `mayClaim` is false while this process takes none; `giveBack` is aborted when it must
- * not keep those that it has.
- */
+/** Searches one chunk after another until `signal` is aborted, while `mayClaim` says so; `giveBack` is aborted when it must keep none. */
 export async function searchChunks(
   searcher: ChunkSearcher,
   { signal, mayClaim, giveBack }: { signal: AbortSignal; mayClaim: () => boolean; giveBack: () => AbortSignal },
@@ -54,7 +53,7 @@ export async function searchChunks(
 
 /** Searches a chunk, and leaves it done, or open for another process. */
 async function searchChunk(searcher: ChunkSearcher, claim: ChunkClaim, signal: AbortSignal): Promise<void> {
-  const { app, client, account } = searcher;
+  const { app, client, account, reach } = searcher;
   const { database } = app;
   const begunMs = performance.now();
   const leave = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>
@@ -74,7 +73,7 @@ async function searchChunk(searcher: ChunkSearcher, claim: ChunkClaim, signal: A
       session,
       client,
       signals,
-      outage: { noteAnswer: () => undefined },
+      outage: reach,
       noteAttempt: createAttemptNotes(session),
       tally: new SearchTally({ total: tasks.length, done: 0 }, undefined),
       badAnswers: new BadAnswers(await countBadAnswersTo(database, claim.runId, requestIds)),

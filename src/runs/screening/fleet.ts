@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { countWorkers, endChunks, openChunks, readChunkProgress, stopChunks } from '../../store/night/chunks.js';
+import { endChunks, openChunks, readChunkProgress, readWorkers, stopChunks } from '../../store/night/chunks.js';
 import { countBadAnswers } from '../../store/night/ledger.js';
 import { countSearchTasks } from '../../store/night/screenings.js';
 import { RunHalted, stopGraceMs } from '../halt.js';
@@ -73,29 +73,31 @@ async function awaitWorkers({ session, tally, signals, outage }: SearchContext):
     const progress = await readChunkProgress(app.database, run.runId);
     tally.follow({ done: doneBefore + progress.searches - begun.searches, calls: progress.calls });
     const { done, total, calls, found } = tally;
-    app.emit({ kind: 'progress', runId, stage: 'screen', done, total, calls, found: { ...found } });
+    const alive = await watch();
+    const workers = { alive, chunksDone: progress.done, chunksLeft: progress.open + progress.later };
+    app.emit({ kind: 'progress', runId, stage: 'screen', done, total, calls, found: { ...found }, workers });
     if (progress.haltedBy !== null) throw new RunHalted(progress.haltedBy, progress.haltReason ?? '');
     if (progress.open === 0) return;
     signals.throwIfStopped();
-    await watch();
     await delay(pollMs, undefined, { signal: signals.waitSignal }).catch(() => undefined);
   }
 }
 
-/** Watches whether any worker can search; an absence is waited for as an outage of the service is. */
-function watchWorkers({ app }: SearchContext['session'], outage: SearchContext['outage']): () => Promise<void> {
+/**
+ * Watches whether any worker can search, and gives the number of those that can. An absence is waited for as an outage of the service is.
+ */
+function watchWorkers({ app }: SearchContext['session'], outage: SearchContext['outage']): () => Promise<number> {
   let missingSinceMs: number | null = null;
   return async () => {
-    const { alive, able, cutOff } = await countWorkers(app.database, app.settings.organisation, app);
-    if (able > cutOff) {
-      missingSinceMs = null;
-      outage.noteAnswer();
-      return;
-    }
+    const workers = await readWorkers(app.database, app.settings.organisation);
+    const able = workers.filter((one) => one.version === app.version && one.settingsDigest === app.settingsDigest);
+    const isOut = able.some((one) => one.outageSince !== null) && !able.some((one) => one.isAnswered);
     const nowMs = performance.now();
-    missingSinceMs ??= nowMs;
-    if (able > 0) outage.noteOutage('the service is out of reach for all workers');
-    else if (nowMs - missingSinceMs >= missingAfterMs) outage.noteOutage(describeMissing(alive));
+    missingSinceMs = able.length > 0 ? null : (missingSinceMs ?? nowMs);
+    if (isOut) outage.noteOutage('the service is out of reach for all workers');
+    else if (missingSinceMs === null) outage.noteAnswer();
+    else if (nowMs - missingSinceMs >= missingAfterMs) outage.noteOutage(describeMissing(workers.length));
+    return able.length;
   };
 }
 

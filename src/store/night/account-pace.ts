@@ -95,3 +95,13 @@ async function insertPace(database: Queryable, accountId: number): Promise<void>
      on conflict do nothing`,
   );
 }
+
+/** Takes the turn to try a service that is out of reach, for all processes of the account; false until `everyMs` after the last one. */
+export async function takeTry(database: Queryable, accountId: number, everyMs: number): Promise<boolean> {
+  const taken = await database.execute(
+    sql`insert into account_pace as pace (account_id, next_at, tried_at) values (${accountId}, clock_timestamp(), clock_timestamp())
+     on conflict (account_id) do update set tried_at = excluded.tried_at
+     where coalesce(pace.tried_at <= excluded.tried_at - ${spanSql(everyMs)}, true)`,
+  );
+  return taken === 1;
+}

@@ -213,38 +213,77 @@ export function readChunkProgress(database: Queryable, runId: number) {
   );
 }
 
-/** What a worker reports with its lease. */
-export interface WorkerReport {
-  version: string;
-  settingsDigest: string;
+const reportSchema = z.object({
+  version: z.string(),
+  settingsDigest: z.string(),
   /** Since when it finds the service out of reach; null while it does not. */
-  outageSince: Date | null;
-}
+  outageSince: z.iso.datetime().nullable(),
+  /** Whether the service has answered one of its searches in the last seconds. */
+  isAnswered: z.boolean(),
+  /** By how many seconds its clock is ahead of the database's. */
+  clockAhead: z.number(),
+});
+/** What a worker reports with its lease. */
+type WorkerReport = z.infer<typeof reportSchema>;
 
-/** Stores what a worker reports. */
-export async function reportWorker(database: Queryable, { key, epoch }: Lease, report: WorkerReport): Promise<void> {
-  const details = JSON.stringify({ ...report, outageSince: report.outageSince?.toISOString() ?? null });
+/** Stores what a worker reports, with its clock. */
+export async function reportWorker(
+  database: Queryable,
+  { key, epoch }: Lease,
+  report: Omit<WorkerReport, 'clockAhead'>,
+  now: Date,
+): Promise<void> {
   await database.execute(
-    sql`update lease set details = ${details}::jsonb
-     where lease_key = ${key} and epoch = ${epoch} and details is distinct from ${details}::jsonb`,
+    sql`update lease set details = ${JSON.stringify(report)}::jsonb || jsonb_build_object(
+         'clockAhead', round(extract(epoch from ${now}::timestamptz - clock_timestamp()))
+       )
+     where lease_key = ${key} and epoch = ${epoch}`,
   );
 }
 
-/** The living workers of an organisation: all, those of this version and these settings, and how many of those find the service out of reach. */
-export function countWorkers(
-  database: Queryable,
-  organisation: string,
-  { version, settingsDigest }: Pick<WorkerReport, 'version' | 'settingsDigest'>,
-) {
-  return readRow(
-    database,
-    z.object({ alive: z.number(), able: z.number(), cutOff: z.number() }),
-    sql`select count(*)::integer as alive, count(*) filter (where is_able)::integer as able,
-       count(*) filter (where is_able and details ->> 'outageSince' is not null)::integer as cut_off
-     from (
-       select details, coalesce(details ->> 'version' = ${version} and details ->> 'settingsDigest' = ${settingsDigest}, false) as is_able
-       from lease
-       where expires_at > clock_timestamp() and lease_key like 'worker/%' and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)}
-     ) worker`,
+/** The living workers of an organisation, by their owner. */
+export async function readWorkers(database: Queryable, organisation: string) {
+  return database.query(
+    z.object({ owner: z.string(), ...reportSchema.shape }),
+    sql`select owner, details ->> 'version' as version, details ->> 'settingsDigest' as settings_digest,
+       details ->> 'outageSince' as outage_since, (details -> 'isAnswered')::boolean as is_answered, (details ->> 'clockAhead')::integer as clock_ahead
+     from lease
+     where lease_key like 'worker/%' and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)}
+       and details is not null and expires_at > clock_timestamp()
+     order by owner`,
+  );
+}
+
+/** Removes the leases of workers that ended an hour ago or earlier; none of them comes back under its key. */
+export async function dropDeadWorkers(database: Queryable): Promise<void> {
+  await database.execute(
+    sql`delete from lease where lease_key like 'worker/%' and expires_at < clock_timestamp() - interval '1 hour'
+       and not exists (select from chunk where chunk.lease_key = lease.lease_key)`,
+  );
+}
+
+/** What each worker has done of a run, by its owner. */
+export function readRunWorkers(database: Queryable, runId: number) {
+  return database.query(
+    z.object({
+      owner: z.string(),
+      calls: z.number(),
+      chunks: z.number(),
+      held: z.number(),
+      searches: z.number(),
+      /** Its searches per second, from its first chunk on; null before its first one is done. */
+      perSecond: z.number().nullable(),
+    }),
+    sql`select run_worker.owner, run_worker.calls, count(chunk.done_at)::integer as chunks,
+       count(*) filter (where lease.expires_at > clock_timestamp())::integer as held,
+       coalesce(sum(chunk.searches) filter (where chunk.done_at is not null), 0)::integer as searches,
+       round(sum(chunk.searches) filter (where chunk.done_at is not null)
+         / nullif(extract(epoch from max(chunk.done_at) - min(chunk.claimed_at)), 0), 1)::float8 as per_second
+     from run_worker
+     left join chunk on chunk.run_id = run_worker.run_id and chunk.worker = run_worker.worker
+     left join lease on lease.lease_key = chunk.lease_key and lease.epoch = chunk.lease_epoch
+     where run_worker.run_id = ${runId} and run_worker.has_joined
+     group by run_worker.worker, run_worker.owner, run_worker.calls
+     order by run_worker.worker`,
   );
 }

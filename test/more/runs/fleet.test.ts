@@ -1,3 +1,4 @@
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
@@ -5,7 +6,8 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { runWorker } from '../../../src/runs/worker-run.js';
 import { readColumn } from '../../../src/store/database/database.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
-import { listenAlong, openSmallSites, searched } from '../../helpers/small-site.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
+import { listenAlong, listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 import { controls, people, usualScreening } from '../../helpers/small-world.js';
 
 const names = [...people, ...Array.from({ length: 114 }, (_, number) => `Nobody Listed ${number}`)];
@@ -95,4 +97,125 @@ describeOnPostgres('a run whose searches workers make', (open) => {
     const said = app.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
     expect(said.join('\n')).toMatch(/none of 1 workers has this version and these settings/);
   });
+
+  it('is stopped by a worker whose account is refused, with the reason', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    const workers = startWorkers([await work({ settings })]);
+    sandbox.setConditions({ path: '/aml/search', refuse: { share: 1, status: 402 } });
+    const summary = await run(await work({ settings }));
+    expect(summary).toMatchObject({ state: 'stopped', haltedBy: 'account', exitCode: 4 });
+    expect(summary.reasons.join('\n')).toMatch(/402/);
+    sandbox.setConditions({});
+    expect(await run(await work({ settings }))).toMatchObject({ state: 'complete', counts: { screened: 120 } });
+    await workers.stop();
+  });
+
+  it('spends no call more than the budget, over all workers', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    const capped = { ...settings, budget: { currency: 'EUR', reserveShare: 0, maxSearchesPerRun: 70 } };
+    const workers = startWorkers([await work({ settings: capped }), await work({ settings: capped })]);
+    // What is left of 70 for customers that were never screened, as in a run of one process.
+    const summary = await run(await work({ settings: capped }));
+    expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: 64, skipped: 56 } });
+    await workers.stop();
+    const calls = names.reduce((sum, name) => sum + searched(sandbox, name), 0);
+    expect(calls).toBe(64);
+  });
+
+  it('repeats what the service refuses, and fails only what it cannot answer', async () => {
+    const { sandbox, database, work, run } = await openSite(names);
+    const patient = { settings: { ...settings, controls }, maxAttempts: 2 };
+    sandbox.setConditions({ path: '/aml/search', refuse: { share: 0.1, status: 503 } });
+    const workers = startWorkers([await work(patient), await work(patient)]);
+    expect(await run(await work(patient))).toMatchObject({ state: 'complete', counts: { screened: 120, failed: 0 } });
+    await workers.stop();
+    expect(
+      await readRows(
+        database,
+        `select count(distinct request_id)::integer as answered from call where outcome = 'ok' and batch is not null`,
+      ),
+    ).toEqual([{ answered: 120 }]);
+  });
+
+  it('leaves a worker out that does not reach the service while others do', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    const way = await startWay(sandbox.url);
+    const slow = { rate: { perSecond: 12, concurrency: 2 }, settings };
+    const cutOff = await work({ ...slow, url: way.url, baseUrl: sandbox.url });
+    const workers = startWorkers([cutOff, await work(slow)]);
+    const app = await work({ ...slow, settings: { ...settings, run: { deadline: '1m' } } });
+    const running = run(app);
+    await waitUntil(() =>
+      app.events.some((event) => event.kind === 'progress' && event.stage === 'screen' && event.done > 0),
+    );
+    way.cut();
+    expect(await running).toMatchObject({ state: 'complete', counts: { screened: 120, failed: 0 } });
+    const warnings = () => cutOff.events.flatMap((event) => (event.kind === 'warning' ? [event.code] : []));
+    expect(warnings()).toContain('worker_cut_off');
+    expect(app.events.flatMap((event) => (event.kind === 'warning' ? [event.code] : []))).not.toContain(
+      'waiting_for_service',
+    );
+    await workers.stop();
+    await way.close();
+  }, 60_000);
+
+  it('tries a service that is out of reach for all by one worker, and goes on with all of them', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    const slow = { rate: { perSecond: 12, concurrency: 2 }, settings };
+    const workers = startWorkers([await work(slow), await work(slow), await work(slow)]);
+    const app = await work({ ...slow, settings: { ...settings, run: { deadline: '1m' } } });
+    const running = run(app);
+    await waitUntil(() =>
+      app.events.some((event) => event.kind === 'progress' && event.stage === 'screen' && (event.calls ?? 0) > 4),
+    );
+    sandbox.setConditions({ path: '/aml/search', outage: { status: 503 } });
+    await delay(8_000);
+    const before = listSearches(sandbox).length;
+    await delay(16_000);
+    const during = listSearches(sandbox).length - before;
+    sandbox.setConditions({});
+    expect(await running).toMatchObject({ state: 'complete', counts: { screened: 120, failed: 0 } });
+    await workers.stop();
+    // After 5 s, 15 s and 35 s: three workers that each tried it would make six.
+    expect(during).toBeGreaterThanOrEqual(1);
+    expect(during).toBeLessThanOrEqual(3);
+    const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
+    expect(warnings.join('\n')).toMatch(/out of reach/);
+    expect(warnings.join('\n')).toMatch(/answers again/);
+  }, 90_000);
 });
+
+/** A way to the service that can be cut. */
+async function startWay(service: string) {
+  const { hostname, port, pathname } = new URL(service);
+  let isCut = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+    }
+    if (isCut) return void client.destroy();
+    client.pipe(upstream).pipe(client);
+  });
+  const place = await listenOnLoopback(server);
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${place}${pathname}`,
+    cut: () => {
+      isCut = true;
+      cutAll();
+    },
+    close: async () => {
+      cutAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function waitUntil(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await delay(50);
+}

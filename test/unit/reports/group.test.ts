@@ -60,7 +60,7 @@ describe('the report over all rosters', () => {
       'wealth complete complete',
     ]);
     expect(verdict.short).toBe(
-      '2 rosters not begun: brokerage, pensions; 2 rosters not to be relied on: cards, loans; 1 roster still running: savings; ' +
+      '2 rosters not begun: brokerage, pensions; 1 roster refused: cards; 1 roster not to be relied on: loans; 1 roster still running: savings; ' +
         '1 roster not complete: leasing; 1 roster no longer configured: insurance; 4 new alerts, 10 open alerts, 6 critical, 2 overdue',
     );
     expect(verdict.remarks).toContain('cards: Run refused: retail.csv: there is no such file.');

@@ -133,6 +133,9 @@ it('waits no longer than it may, and neither for what is due too late nor for wh
   const running = nightly([toRun('rescreen', '2026-11-22', left)]);
   expect(decide(since, '2026-11-22T11:59Z', { others: [running] })).toMatchObject({ kind: 'wait' });
   expect(decide(since, '2026-11-22T12:00Z', { others: [running] })).toMatchObject({ kind: 'begin', isLate: true });
+  const shorter = { ...since, waitMs: 2 * 3_600_000 };
+  expect(decide(shorter, '2026-11-22T07:59Z', { others: [running] })).toMatchObject({ kind: 'wait' });
+  expect(decide(shorter, '2026-11-22T08:00Z', { others: [running] })).toMatchObject({ kind: 'begin' });
   const evening = toCurrent('rescreen', '0 22 * * *');
   expect(decide(since, '2026-11-22T06:00Z', { others: [evening] })).toMatchObject({ kind: 'begin' });
   const begunLater = { ...nightly(), plannedSince: at('2026-11-22T03:00Z') };
