@@ -21,6 +21,8 @@ create table chunk (
   -- The parties in the order of their searches.
   party_ids bigint[] not null,
   searches integer not null,
+  -- That of the process which cut the run into chunks; a resumed run may have begun under another.
+  version text not null,
   -- `stopped`: no further search is begun.
   state text default 'open' not null check (state in ('open', 'done', 'stopped')),
   -- The fencing number: whoever holds an earlier one writes nothing.

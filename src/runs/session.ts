@@ -324,6 +324,9 @@ async function abandon(
   { open, roster }: { open: RunRow; roster: string | null },
   blocker: string,
 ): Promise<void> {
+  // What workers still save would be applied by halves.
+  await endChunks(transaction, open.runId);
+  await markInFlightUnknown(transaction, open.runId);
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
   const isProvable = await isControlled(transaction, open.runId);
@@ -343,8 +346,6 @@ async function abandon(
     ...(reported > 0 ? [`${countNoun(reported, 'change')} that it reported early did not hold`] : []),
   ].join('; ');
   app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
-  await endChunks(transaction, open.runId);
-  await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);
   await dropSweptPages(transaction, open.runId);
   const isPlanned = open.stage === 'planned' || open.stage === 'screened';

@@ -277,8 +277,8 @@ async function measureHandOut({ ground, emit, isQuick }: Yard): Promise<Figure[]
     insert into lease (lease_key, owner, epoch, acquired_at, heartbeat_at, expires_at) values ('worker/default/1', 'o', 1, now(), now(), now() + interval '1 hour');
     insert into run (organisation_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
       values (1, 1, 'test', 'rescreen', 'running', 'started', 'k', 1, 'o', 's', 'v', now());
-    insert into chunk (run_id, number, wave, party_ids, searches)
-      select 1, number, 0, array(select generate_series(1, 500)), 500 from generate_series(1, 10000) number;
+    insert into chunk (run_id, number, wave, party_ids, searches, version)
+      select 1, number, 0, array(select generate_series(1, 500)), 500, 'v' from generate_series(1, 10000) number;
     analyze;
   `);
   await maker.close();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { endChunks, openChunks, readChunkProgress, readWorkers, stopChunks } from '../../store/night/chunks.js';
-import { countBadAnswers } from '../../store/night/ledger.js';
+import { countBadAnswers, markInFlightUnknown } from '../../store/night/ledger.js';
 import { countSearchTasks } from '../../store/night/screenings.js';
 import { RunHalted, stopGraceMs } from '../halt.js';
 import { runWorker } from '../worker-run.js';
@@ -25,6 +25,7 @@ export async function searchByWorkers(context: SearchContext): Promise<{ unanswe
   const hasControls = app.settings.controls.length > 0;
   const waves = await write((transaction) =>
     openChunks(transaction, run.runId, {
+      version: app.version,
       size: toChunkSize(service.rate.perSecond),
       first: hasControls ? controls.untilNext : all,
       each: hasControls ? screening.controlsEvery : all,
@@ -39,8 +40,7 @@ export async function searchByWorkers(context: SearchContext): Promise<{ unanswe
       await awaitWorkers(context);
     }
   } finally {
-    await leaveWorkers(context);
-    await inline.stop();
+    await leaveWorkers(context).finally(inline.stop);
   }
   context.badAnswers = new BadAnswers(await countBadAnswers(app.database, run.runId));
   const { remaining } = await countSearchTasks(app.database, run.runId);
@@ -112,5 +112,8 @@ async function leaveWorkers({ session }: SearchContext): Promise<void> {
   await write((transaction) => stopChunks(transaction, run.runId));
   const endMs = performance.now() + stopGraceMs + 1_000;
   while (performance.now() < endMs && (await readChunkProgress(app.database, run.runId)).held > 0) await delay(pollMs);
-  await write((transaction) => endChunks(transaction, run.runId));
+  await write(async (transaction) => {
+    await endChunks(transaction, run.runId);
+    await markInFlightUnknown(transaction, run.runId);
+  });
 }

@@ -61,7 +61,7 @@ async function ensureOrder(database: Queryable, accountId: number, order: Permit
   }
 }
 
-/** Orders permits; null without a row. Where the clock was set back, a row is at most ten seconds ahead of it. */
+/** Orders permits; null without a row. Where the clock was set back, a row is at most ten seconds or 200 permits ahead of it. */
 function orderPermits(database: Queryable, accountId: number, { count, spacingMs, aheadMs }: PermitOrder) {
   const lengthSql = spanSql(count * spacingMs);
   return findRow(
@@ -69,7 +69,7 @@ function orderPermits(database: Queryable, accountId: number, { count, spacingMs
     orderRow,
     sql`update account_pace pace set next_at = case
          when paused_until > moment.now then next_at
-         else greatest(least(next_at, moment.now + interval '10 seconds'), moment.now + ${spanSql(aheadMs)}) + ${lengthSql}
+         else greatest(least(next_at, moment.now + ${spanSql(Math.max(10_000, 200 * spacingMs))}), moment.now + ${spanSql(aheadMs)}) + ${lengthSql}
        end
      from (select clock_timestamp() as now) moment
      where pace.account_id = ${accountId}
@@ -77,7 +77,7 @@ function orderPermits(database: Queryable, accountId: number, { count, spacingMs
        extract(epoch from next_at - ${lengthSql})::float8 * 1000 as first_ms,
        -- Before PostgreSQL 17 an infinite time cannot be subtracted.
        extract(epoch from greatest(paused_until, moment.now) - moment.now)::float8 * 1000 as pause_ms,
-       refused_per_second, extract(epoch from moment.now - refused_at)::float8 * 1000 as refused_ago_ms`,
+       refused_per_second, greatest(0, extract(epoch from moment.now - refused_at)::float8 * 1000) as refused_ago_ms`,
   );
 }
 

@@ -15,7 +15,7 @@ import { remainingSql } from './screenings.js';
 export function openChunks(
   transaction: Queryable,
   runId: number,
-  { size, first, each, most }: { size: number; first: number; each: number; most: number },
+  { version, size, first, each, most }: { version: string; size: number; first: number; each: number; most: number },
 ) {
   return transaction.query(
     z.object({ searches: z.number() }),
@@ -34,9 +34,9 @@ export function openChunks(
          array_agg(party_id order by position, party_id) as party_ids, count(distinct position)::integer as searches
        from waved group by 1, 2
      ), opened as (
-       insert into chunk (run_id, number, wave, party_ids, searches)
+       insert into chunk (run_id, number, wave, party_ids, searches, version)
        select ${runId}, (select coalesce(max(number), 0) from chunk where run_id = ${runId}) + row_number() over (order by cut.wave, place),
-         run.wave + cut.wave, party_ids, searches
+         run.wave + cut.wave, party_ids, searches, ${version}
        from cut join run on run.run_id = ${runId}
        returning wave, searches
      )
@@ -83,8 +83,9 @@ export async function claimChunk(
     sql`with free as (
        select chunk.run_id, chunk.number, chunk.worker as former_worker, run.wave
        from chunk join run using (run_id)
-       where chunk.state = 'open' and chunk.wave <= run.wave and run.state = 'running' and run.account_id = ${accountId}
-         and run.version = ${version} and run.settings_digest = ${settingsDigest}
+       where exists (select from lease where lease_key = ${key} and epoch = ${epoch} and expires_at > clock_timestamp())
+         and chunk.state = 'open' and chunk.wave <= run.wave and run.state = 'running' and run.account_id = ${accountId}
+         and chunk.version = ${version} and run.settings_digest = ${settingsDigest}
          and not exists (
            select from lease
            where lease.lease_key = chunk.lease_key and lease.epoch = chunk.lease_epoch and lease.expires_at > clock_timestamp()
@@ -103,7 +104,7 @@ export async function claimChunk(
   if (formerWorker !== null) {
     await transaction.execute(
       sql`update call set outcome = 'unknown'
-       where run_id = ${runId} and worker = ${formerWorker} and outcome = 'in_flight'
+       where run_id = ${runId} and outcome = 'in_flight'
          and request_id in (select request_id from planned where run_id = ${runId} and party_id = any (${claim.partyIds}))`,
     );
   }

@@ -42,7 +42,7 @@ export class RunNumbers {
   }
 
   beginWave(wave: number): void {
-    this.#wave = wave;
+    this.#wave = Math.max(this.#wave, wave);
   }
 
   nextBatch(): number {

@@ -46,7 +46,7 @@ describeOnPostgres('chunks of a run', (open) => {
 
   const cut = (sizes: Partial<Parameters<typeof openChunks>[2]> = {}) =>
     database.transaction((transaction) =>
-      openChunks(transaction, 1, { size: 3, first: 4, each: 4, most: 100, ...sizes }),
+      openChunks(transaction, 1, { version: 'v', size: 3, first: 4, each: 4, most: 100, ...sizes }),
     );
 
   it('follow the order of the searches, and belong to one wave', async () => {

@@ -85,9 +85,9 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
   it('tell of the chunks that workers can take now, and of the workers that are alive, by organisation', async () => {
     await database.runScript(`
       insert into organisation (name, digest_key, created_at) values ('A/S', '\\x00', now());
-      insert into chunk (run_id, number, wave, party_ids, searches, state) values
-        (9, 1, 1, '{1}', 1, 'done'), (9, 2, 1, '{2}', 1, 'open'), (9, 3, 1, '{3}', 1, 'open'), (9, 4, 2, '{4}', 1, 'open'),
-        (4, 1, 1, '{5}', 1, 'open');
+      insert into chunk (run_id, number, wave, party_ids, searches, version, state) values
+        (9, 1, 1, '{1}', 1, 'v', 'done'), (9, 2, 1, '{2}', 1, 'v', 'open'), (9, 3, 1, '{3}', 1, 'v', 'open'), (9, 4, 2, '{4}', 1, 'v', 'open'),
+        (4, 1, 1, '{5}', 1, 'v', 'open');
       insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at, details)
       select lease_key, 1, 'o', now(), now(), now() + seconds * interval '1 second', details::jsonb
       from (values
