@@ -91,7 +91,8 @@ function watchWorkers({ app }: SearchContext['session'], outage: SearchContext['
   return async () => {
     const workers = await readWorkers(app.database, app.settings.organisation);
     const able = workers.filter((one) => one.version === app.version && one.settingsDigest === app.settingsDigest);
-    const isOut = able.some((one) => one.outageSince !== null) && !able.some((one) => one.isAnswered);
+    // A worker that waits for a chunk is no evidence about the service.
+    const isOut = able.length > 0 && able.every((one) => one.outageSince !== null);
     const nowMs = performance.now();
     missingSinceMs = able.length > 0 ? null : (missingSinceMs ?? nowMs);
     if (isOut) outage.noteOutage('the service is out of reach for all workers');
