@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaitingLine } from './signals.js';
 
-/** What an order of permits says; times are milliseconds of the clock that all processes ask. */
+/** What an order of permits says; times are milliseconds of the clock that the processes share. */
 interface RateOrder {
-  /** That clock's time when it was asked. */
+  /** That clock's time when the permits were ordered. */
   nowMs: number;
   /** When the first request may leave; the others follow it, each `spacingMs` after the one before. Null during a pause: then none may. */
   firstMs: number | null;
@@ -55,7 +55,7 @@ const validMs = 20;
 // The note of a call in the ledger is written meanwhile.
 const leadMs = 15;
 const tickMs = 5;
-// So often a pause is asked about: another process may have reported a longer one.
+// The longest time between two orders during a pause: another process may have reported a longer pause.
 const longestRestMs = 1_000;
 // Clocks drift apart by less than a millisecond in this time.
 const comparisonMs = 10_000;

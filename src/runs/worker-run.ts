@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toLeaseKey } from '../store/database/leases.js';
 import { takeTry } from '../store/night/account-pace.js';
 import { dropDeadWorkers, readWorkers, reportWorker } from '../store/night/chunks.js';
-import { type Account, readAccountName } from '../store/organisations.js';
+import { type Account, type Organisation, readAccountName } from '../store/organisations.js';
 import { identifyAccount } from './account.js';
 import type { AppContext } from './app-context.js';
 import { RunHalted } from './halt.js';
 import { searchChunks } from './screening/chunk-search.js';
+import { toRetryDelayMs } from './screening/outages.js';
 import { type HeldLease, openKeyedOrganisation, withLease } from './session.js';
 
 /** Two, so that the end of one leaves no gap. */
@@ -18,7 +19,6 @@ const noticedMs = 4_000;
 // One worker tries the service for all so often, with a search that ends within 20 seconds.
 const tryEveryMs = 20_000;
 const longestTryMs = 21_000;
-const delaysMs = [5_000, 10_000, 20_000];
 
 /**
  * Makes searches for runs of this organisation and account, on this and on other hosts, until a signal. Only runs of this version and of these
@@ -35,7 +35,7 @@ export async function runWorker(app: AppContext, signal: AbortSignal): Promise<v
 async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void> {
   const client = app.client();
   const organisation = await openKeyedOrganisation(app);
-  const account = await awaitAccount(app, signal);
+  const account = await awaitAccount(app, organisation, signal);
   if (account === null) return;
   await dropDeadWorkers(app.database);
   const failing = new AbortController();
@@ -64,8 +64,7 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
 }
 
 /** The account of the key, also after an outage of the service; null after a signal. */
-async function awaitAccount(app: AppContext, signal: AbortSignal): Promise<Account | null> {
-  const organisation = await openKeyedOrganisation(app);
+async function awaitAccount(app: AppContext, organisation: Organisation, signal: AbortSignal): Promise<Account | null> {
   for (let turn = 0; !signal.aborted; turn += 1) {
     try {
       return await identifyAccount(app, organisation, app.client(), signal);
@@ -73,7 +72,7 @@ async function awaitAccount(app: AppContext, signal: AbortSignal): Promise<Accou
       if (signal.aborted) return null;
       if (!(error instanceof RunHalted) || error.code !== 'outage') throw error;
       app.emit({ kind: 'warning', runId: null, code: 'waiting_for_service', message: error.message });
-      await delay(delaysMs[Math.min(turn, delaysMs.length - 1)], undefined, { signal }).catch(() => undefined);
+      await delay(toRetryDelayMs(turn), undefined, { signal }).catch(() => undefined);
     }
   }
   return null;
@@ -170,7 +169,7 @@ class Reach {
 
   #tryAgain(): void {
     const nowMs = performance.now();
-    this.#nextTryMs = nowMs + (delaysMs[Math.min(this.#tries, delaysMs.length - 1)] ?? 0);
+    this.#nextTryMs = nowMs + toRetryDelayMs(this.#tries);
     this.#tries += 1;
     this.#triesUntilMs = nowMs + longestTryMs;
     this.#takeChunks();

@@ -105,7 +105,7 @@ export interface Death {
 /** A process of a campaign that has its order. */
 export interface Life {
   readonly process: ChildProcess;
-  /** The searches that it has told of; times by the monotonic clock of the machine. */
+  /** The searches that it has reported; times by the monotonic clock of the machine. */
   readonly sent: { origin: string; atMs: number }[];
   /** Resolves when the process is gone. */
   readonly death: Promise<Death>;

@@ -73,7 +73,7 @@ function listScheduled(asked: Invocation): readonly [Scheduled, ...Scheduled[]] 
 
 /**
  * Starts the jobs of one organisation. While its settings are incomplete, as without its key, every look fails, is reported and is repeated; the
- * other organisations go on meanwhile.
+ * other organisations continue meanwhile.
  */
 function startKeeper(invocation: Invocation, first: Config) {
   const { signal, measuring } = invocation;

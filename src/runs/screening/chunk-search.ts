@@ -4,7 +4,7 @@ import { LeaseLostError } from '../../errors.js';
 import type { Transaction } from '../../store/database/database.js';
 import type { Lease } from '../../store/database/leases.js';
 import { assertClaim, type ChunkClaim, claimChunk, haltByChunk, leaveChunk } from '../../store/night/chunks.js';
-import { countBadAnswersTo, RunNumbers } from '../../store/night/ledger.js';
+import { countBadAnswers, RunNumbers } from '../../store/night/ledger.js';
 import { readListCap } from '../../store/night/responses.js';
 import { countSearchTasks, readTasksOf } from '../../store/night/screenings.js';
 import type { Account, Organisation } from '../../store/organisations.js';
@@ -76,7 +76,7 @@ async function searchChunk(searcher: ChunkSearcher, claim: ChunkClaim, signal: A
       outage: reach,
       noteAttempt: createAttemptNotes(session),
       tally: new SearchTally({ total: tasks.length, done: 0 }, undefined),
-      badAnswers: new BadAnswers(await countBadAnswersTo(database, claim.runId, requestIds)),
+      badAnswers: new BadAnswers(await countBadAnswers(database, claim.runId, requestIds)),
     };
     const watched = { ...account, listCap: await readListCap(database, account.accountId) };
     try {

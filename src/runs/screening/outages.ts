@@ -130,6 +130,9 @@ function findDeadline(
 // Between the client's own rounds of attempts; at most 20 seconds apart (PROMISES: 4).
 const delaysMs = [5_000, 10_000, 20_000];
 
+/** How long to wait before try number `turn` (from 0) of a service that is out of reach. */
+export const toRetryDelayMs = (turn: number): number => delaysMs[Math.min(turn, delaysMs.length - 1)] ?? 0;
+
 /** How to wait for the service: the clock, the outage watch and the stop signal. */
 export interface WaitPolicy {
   clock: Clock;
@@ -166,7 +169,7 @@ export async function waitForService(waitPolicy: WaitPolicy, turn: number, becau
   outage.noteOutage(because);
   if (outage.signal.aborted) throw outage.signal.reason;
   const either = AbortSignal.any([signal, outage.signal]);
-  await clock.sleep(delaysMs[Math.min(turn, delaysMs.length - 1)] ?? 0, either).catch(() => undefined);
+  await clock.sleep(toRetryDelayMs(turn), either).catch(() => undefined);
   if (outage.signal.aborted) throw outage.signal.reason;
   if (signal.aborted) throw toSignalHalt(signal);
 }

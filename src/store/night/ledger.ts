@@ -146,30 +146,21 @@ export function findAnsweredRequest(database: Queryable, runId: number) {
   );
 }
 
-/** The number of bad answers of a run to these requests. */
-export async function countBadAnswersTo(
+/** The number of bad answers of a run by request: of these requests, or of all that remain of its plan. */
+export async function countBadAnswers(
   database: Queryable,
   runId: number,
-  requestIds: readonly number[],
+  requestIds: readonly number[] | null = null,
 ): Promise<ReadonlyMap<number, number>> {
+  const amongSql =
+    requestIds === null
+      ? sql`in (select request_id from screening where run_id = ${runId} and outcome = 'remaining')`
+      : sql`= any (${requestIds})`;
   const rows = await database.query(
-    badRow,
-    sql`select request_id, count(*) as attempts from call
-     where run_id = ${runId} and request_id = any (${requestIds}) and outcome = 'bad_response' group by request_id`,
-  );
-  return new Map(rows.map(({ requestId, attempts }) => [requestId, attempts]));
-}
-
-const badRow = z.object({ requestId: z.number(), attempts: z.number() });
-
-/** The number of bad answers of a run by request, for the requests that remain of its plan. */
-export async function countBadAnswers(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
-  const rows = await database.query(
-    badRow,
+    z.object({ requestId: z.number(), attempts: z.number() }),
     sql`select request_id, count(*) as attempts
      from call
-     where run_id = ${runId} and outcome = 'bad_response'
-       and request_id in (select request_id from screening where run_id = ${runId} and outcome = 'remaining')
+     where run_id = ${runId} and outcome = 'bad_response' and request_id ${amongSql}
      group by request_id`,
   );
   return new Map(rows.map(({ requestId, attempts }) => [requestId, attempts]));

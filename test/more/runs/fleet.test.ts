@@ -69,7 +69,7 @@ describeOnPostgres('a run whose searches workers make', (open) => {
     expect(said.join('\n')).toMatch(/no worker is alive; start `nightscreen worker`/);
   });
 
-  it('goes on with other workers after it was stopped amid a wave', async () => {
+  it('continues with other workers after it was stopped amid a wave', async () => {
     const { sandbox, database, work, run } = await openSite(names);
     const first = startWorkers([await work(slow)]);
     const stop = new AbortController();
@@ -160,7 +160,7 @@ describeOnPostgres('a run whose searches workers make', (open) => {
     await way.close();
   }, 60_000);
 
-  it('tries a service that is out of reach for all by one worker, and goes on with all of them', async () => {
+  it('tries a service that is out of reach for all by one worker, and continues with all of them', async () => {
     const { sandbox, work, run } = await openSite(names);
     const slowest = { ...slow, rate: { perSecond: 12, concurrency: 2 } };
     const workers = startWorkers([await work(slowest), await work(slowest), await work(slowest)]);
