@@ -209,6 +209,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
     },
     clock,
     settings,
+    nameInCommands: config.nameInCommands,
     ...(config.secret('DATABASE_URL') === undefined && { eventsFolder: toEventsFolder(config) }),
     acceptsEmbedded: settings.database.acceptEmbedded,
     nextRescreening: () => findNextRescreening(config, clock.now()),

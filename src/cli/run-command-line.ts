@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import type { Logger } from 'pino';
 import { type Environment, readSecret, secretNames } from '../config/environment.js';
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
+import { nameInCommands } from '../reports/text.js';
 import { LastRun } from '../runs/app-context.js';
 import type { logLevels } from '../vocabulary.js';
 import { describeError, formatError, isReported, toErrorDetails, toErrorDocument } from './describe-error.js';
@@ -11,7 +12,7 @@ import { mailDirectly } from './notify.js';
 import { endingSignals, leaveSignals } from './process.js';
 import { createProgram } from './program.js';
 import { loadInvocationConfigs } from './session.js';
-import type { Terminal } from './terminal.js';
+import { nameInMessages, type Terminal } from './terminal.js';
 import { showTimes } from './text.js';
 
 /** Runs one command to its end and returns the exit code; it reports every error and throws none. */
@@ -29,7 +30,9 @@ export async function runCommandLine({
   const readSecrets = openRedactor();
   const lastRun = new LastRun();
   const redact = (text: string): string => readSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
-  const commandLog = openCommandLog({ terminal, lastRun, redact, findLevel, isQuiet: words.includes('--quiet') });
+  const name = (text: string): string => nameInCommands(text, program.opts<Invocation['options']>().organisation);
+  const present = (text: string): string => name(redact(text));
+  const commandLog = openCommandLog({ terminal, lastRun, present, findLevel, isQuiet: words.includes('--quiet') });
   const isJson = words.includes('--json');
   const help: string[] = [];
   const usage: string[] = [];
@@ -52,7 +55,7 @@ export async function runCommandLine({
     options: program.opts(),
     environment,
     folder,
-    terminal,
+    terminal: nameInMessages(terminal, program.opts<Invocation['options']>().organisation),
     notify: commandLog.notify,
     signal: listening.signal,
     readSecrets,
@@ -66,7 +69,7 @@ export async function runCommandLine({
     const outcome = await called.action?.(toInvocation());
     if (outcome) exitCode = outcome.exitCode;
     if (outcome && !('isWritten' in outcome)) {
-      await terminal.writeData(isJson ? toLine(outcome.document) : outcome.text);
+      await terminal.writeData(name(isJson ? toLine(outcome.document) : outcome.text));
     }
   } catch (error) {
     const isHelp = error instanceof CommanderError && error.exitCode === 0;
@@ -92,7 +95,7 @@ export async function runCommandLine({
     };
     if (isWithoutCommand && !isJson && terminal.isScreen) terminal.writeMessage(`${usage.join('')}\n`);
     commandLog.failed(description, error);
-    if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
+    if (isJson) await terminal.writeData(present(toLine(toErrorDocument(description))));
   }
 
   function findLevel(): (typeof logLevels)[number] {
@@ -167,17 +170,18 @@ type CommandLog = ReturnType<typeof openCommandLog>;
 export function openCommandLog({
   terminal,
   lastRun,
-  redact,
+  present,
   findLevel,
   isQuiet,
 }: {
   terminal: Terminal;
   lastRun: LastRun;
-  redact: (text: string) => string;
+  /** The text without secrets, as this command shows it. */
+  present: (text: string) => string;
   findLevel: () => (typeof logLevels)[number];
   isQuiet: boolean;
 }) {
-  const write = (text: string): void => terminal.writeMessage(redact(text));
+  const write = (text: string): void => terminal.writeMessage(present(text));
   /** Null on a screen and at level `silent`. */
   const openLogger = (): Logger | null => {
     const level = findLevel();

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { toKeyMode } from '../client/credentials.js';
 import type { AttemptObserver } from '../client/operation.js';
 import { systemClock } from '../clock.js';
@@ -10,7 +11,7 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import { isLoopback } from '../loopback.js';
-import { toVisibleText } from '../reports/text.js';
+import { nameInCommands, toVisibleText } from '../reports/text.js';
 import { LastRun, type RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import { describeError, toErrorDocument } from './describe-error.js';
@@ -18,6 +19,7 @@ import { combineExitCodes, exitCodes, toErrorExitCode } from './exit-code.js';
 import { type Invocation, type Notify, type Outcome, toOutcome, type Work } from './invocation.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
 import { clearLine, describeRunning, logEvents, showProgress } from './progress.js';
+import { nameInMessages } from './terminal.js';
 
 /** An invocation that reads its configuration several times reports unknown variables once. */
 const hasReported = new WeakSet<Notify>();
@@ -54,10 +56,12 @@ export function listInvocations(invocation: Invocation): readonly Invocation[] {
   if (invocation.options.organisation !== undefined) return [invocation];
   const names = loadInvocationConfigs(invocation).map(({ settings }) => settings.organisation);
   if (names.length === 1) return [invocation];
+  const { options, terminal } = invocation;
   return names.map((organisation) => ({
     ...invocation,
-    options: { ...invocation.options, organisation },
+    options: { ...options, organisation },
     isBesideOthers: true,
+    terminal: nameInMessages(terminal, organisation),
     lastRun: new LastRun(),
   }));
 }
@@ -71,8 +75,9 @@ export async function runForEach<Result extends Awaited<ReturnType<Work>>>(
   const [only, second] = invocations;
   if (only && !second) return work(only);
   const attempt = async (one: Invocation) => {
+    const { organisation } = one.options;
     const outcome = await work(one).catch((error: unknown) => reportFailure(one, error));
-    return { organisation: one.options.organisation, outcome };
+    return { organisation, outcome: outcome && 'document' in outcome ? nameInOutcome(outcome, organisation) : outcome };
   };
   // The embedded database can be opened only once at a time.
   const isEmbedded = only === undefined || loadInvocationConfig(only).secret('DATABASE_URL') === undefined;
@@ -98,14 +103,23 @@ export async function runForEach<Result extends Awaited<ReturnType<Work>>>(
   );
 }
 
+const documentSchema = z.looseObject({ schema: z.string() });
+
+const nameInOutcome = ({ exitCode, document, text }: Outcome, organisation: string | undefined): Outcome => ({
+  exitCode,
+  document: documentSchema.parse(JSON.parse(nameInCommands(JSON.stringify(document), organisation))),
+  text: nameInCommands(text, organisation),
+});
+
 /** Reports at once that the work for one organisation failed; that for the others can last until a signal. */
-function reportFailure({ options, notify }: Invocation, error: unknown): Outcome {
+function reportFailure({ options: { organisation }, notify }: Invocation, error: unknown): Outcome {
   const description = describeError(error);
   const { schema, ...facts } = toErrorDocument(description);
+  const message = error instanceof Error ? error.message : description.message;
   notify({
     level: 'warn',
     code: description.code,
-    message: `${options.organisation}: ${error instanceof Error ? error.message : description.message}`,
+    message: `${organisation}: ${nameInCommands(message, organisation)}`,
   });
   return toOutcome(schema, facts, `failed: ${description.code}\n`, toErrorExitCode(error));
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../config/environment.js';
-import { toVisibleJson, toVisibleLines } from '../reports/text.js';
+import { nameInCommands, toVisibleJson, toVisibleLines } from '../reports/text.js';
 import { exitCodes } from './exit-code.js';
 
 const usualColumns = 80;
@@ -20,7 +20,7 @@ export interface Terminal {
   readonly hasColours: boolean;
 }
 
-const command = /(?<=^|[\s`'"(|])(?<!npx --no )nightscreen (--help|[A-Za-z]+)\b/gm;
+const command = /(?<=^|[\s`'"(|])(?<!npx --no )nightscreen (?:--organisation \S+ )?(--help|[A-Za-z]+)\b/gm;
 
 /** How printed commands, such as `nightscreen runs`, are typed: a program that npm started need not be on the path of the shell. */
 function toTyped(environment: Environment, commands: readonly string[]): (text: string) => string {
@@ -56,6 +56,15 @@ export function openTerminal(environment: Environment, commands: readonly string
     hasColours: isScreen && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
   };
 }
+
+/** The same terminal, where the commands in messages name the organisation. */
+export const nameInMessages = (terminal: Terminal, organisation: string | undefined): Terminal => ({
+  ...terminal,
+  writeMessage: (text, isDrawn) => terminal.writeMessage(nameInCommands(text, organisation), isDrawn),
+  get columns() {
+    return terminal.columns;
+  },
+});
 
 // The byte order mark of a CSV file.
 const mark = '\ufeff';

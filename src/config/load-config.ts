@@ -42,6 +42,8 @@ export interface Config {
   secrets: readonly Secret[];
   /** The names of all organisations of the file. */
   organisations: readonly string[];
+  /** The organisation that printed commands name; undefined where the file has no `organisations`. */
+  nameInCommands?: string | undefined;
   /** The variable that holds the private key; code below asks for it by the usual name. */
   apiKeyEnv: string;
   /** Why the key of one of several organisations cannot be used; a single one is refused at once. */
@@ -251,6 +253,7 @@ function composeConfig(
       file: source ? source.file : null,
       settingsDigest: digestSettings(parsed.data),
       organisations: names,
+      nameInCommands: own?.name,
       secrets: checked.secrets,
       apiKeyEnv,
       keyProblems: checked.keyProblems,

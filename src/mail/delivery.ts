@@ -8,7 +8,7 @@ import { MailError, readErrorCode, readMessage } from '../errors.js';
 import { makeFolder, writeWhole } from '../files.js';
 import { isLoopback } from '../loopback.js';
 import type { ReportSettings } from '../reports/settings.js';
-import { toVisibleText } from '../reports/text.js';
+import { nameInCommands, toVisibleText } from '../reports/text.js';
 import type { MailAttachment, MailMessage } from './message.js';
 import type { MailSettings } from './settings.js';
 
@@ -18,10 +18,11 @@ export type DeliveryResult =
   | { kind: 'refused'; said: string }
   | { kind: 'failed'; said: string; isUnreachable: boolean; isAttachmentGone?: boolean };
 
-/** How mail is sent: `.eml` files go into the folder. */
+/** How mail is sent: `.eml` files go into the folder, and commands name the organisation. */
 interface DeliverySettings extends Pick<MailSettings, 'transport'> {
   folder: string;
   timeoutMs: number;
+  organisation?: string | undefined;
 }
 
 const usualTimeoutMs = 30_000;
@@ -30,7 +31,8 @@ const usualTimeoutMs = 30_000;
 export const toDelivery = (
   { transport, timeoutMs = usualTimeoutMs }: MailSettings,
   { dir }: Pick<ReportSettings, 'dir'>,
-): DeliverySettings => ({ transport, folder: join(dir, 'mail'), timeoutMs });
+  organisation?: string,
+): DeliverySettings => ({ transport, folder: join(dir, 'mail'), timeoutMs, organisation });
 
 /**
  * Opens the transport of messages; throws MailError for wrong settings. `attempt` tries a message once and never throws. When an attachment is
@@ -40,7 +42,8 @@ export function openMailer(settings: DeliverySettings, smtpUrl: string | undefin
   const mailer = settings.transport === 'file' ? openFolder(settings.folder) : openSmtp(smtpUrl, settings.timeoutMs);
   const attemptAsIs = async (message: MailMessage, signal?: AbortSignal): Promise<DeliveryResult> => {
     try {
-      return { kind: 'accepted', said: toSaid(await mailer.send(message, signal)) };
+      const sent = await mailer.send(nameInMessage(message, settings.organisation), signal);
+      return { kind: 'accepted', said: toSaid(sent) };
     } catch (error) {
       if (error instanceof MailError) {
         const isAttachmentGone = error.code === 'attachment_changed';
@@ -64,6 +67,13 @@ export function openMailer(settings: DeliverySettings, smtpUrl: string | undefin
     close: (): void => mailer.close(),
   };
 }
+
+const nameInMessage = (message: MailMessage, organisation: string | undefined): MailMessage => ({
+  ...message,
+  subject: nameInCommands(message.subject, organisation),
+  text: nameInCommands(message.text, organisation),
+  html: nameInCommands(message.html, organisation),
+});
 
 const longestSaid = 500;
 

@@ -40,6 +40,7 @@ export function maskReport(report: Report): Report {
   // Each part is listed by name: a new part does not compile until its masking is decided here.
   return {
     isMasked: true,
+    nameInCommands: report.nameInCommands,
     run,
     span,
     coverage,

@@ -35,8 +35,11 @@ export interface Tally<Code extends string = string> {
 /** The counts of rows and customers, and the sums that prove them complete. */
 export type Coverage = ReturnType<typeof toCoverage>;
 
-/** The view model of every format: balanced, grouped and ordered. A part that the run does not have is null; `isMasked` where names are initials. */
-export type Report = ReturnType<typeof toReport> & { isMasked?: true };
+/**
+ * The view model of every format: balanced, grouped and ordered. A part that the run does not have is null; `isMasked` where names are initials,
+ * `nameInCommands` where printed commands name the organisation.
+ */
+export type Report = ReturnType<typeof toReport> & { isMasked?: true; nameInCommands?: string | undefined };
 
 /** Builds the report of a run. Throws ReportError `unbalanced` that names each sum that does not hold, with both figures. */
 export function toReport(

@@ -218,6 +218,7 @@ export function renderWorkingListWorkbook(
     createdAt: facts.exportedAt,
     timezone: facts.timezone,
     warning: null,
+    organisation: facts.organisation,
     sheets: [
       toListSheet(shown, { allColumns: facts.allColumns, below }),
       ...(facts.discrepancySheet ? [facts.discrepancySheet] : []),
@@ -240,6 +241,8 @@ export interface WorkbookFacts {
   discrepancySheet?: Sheet | null;
   /** Whether the alerts have all columns. */
   allColumns: boolean;
+  /** The organisation that its commands name. */
+  organisation?: string | undefined;
   /** The command that tries the import of the workbook. */
   importCommand: string;
   /** The command that writes a list of all open alerts. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ZipWriter } from '@zip.js/zip.js';
 import { type Cell, type Section, toHeading } from './section.js';
-import { formatMinute, toVisibleText } from './text.js';
+import { formatMinute, nameInCommands, toVisibleText } from './text.js';
 
 /** The styles of cells, in the order of the file of styles; all except `fill` are locked. */
 const styleNames = ['plain', 'title', 'warning', 'heading', 'header', 'fillHeader', 'text', 'figure', 'fill'] as const;
@@ -97,6 +97,8 @@ interface Workbook {
   /** The IANA time zone in which cells show times. */
   timezone: string;
   warning: string | null;
+  /** The organisation that its commands name. */
+  organisation?: string | undefined;
   sheets: readonly Sheet[];
 }
 
@@ -122,7 +124,7 @@ export async function* renderWorkbook(workbook: Workbook): AsyncGenerator<Uint8A
   const archive = new ZipWriter(writable, archiveOptions);
   const written = (async () => {
     for (const [path, content] of listParts(workbook)) {
-      await archive.add(path, ReadableStream.from(joinBlocks(content, blockLength)));
+      await archive.add(path, ReadableStream.from(joinBlocks(content, blockLength, workbook.organisation)));
     }
     await archive.close();
   })();
@@ -192,14 +194,15 @@ function renderIndex({ sheets }: Workbook): string {
 export const readPageFile = (name: `report.${'css' | 'js' | 'styles.xml'}`): string =>
   readFileSync(createRequire(import.meta.url).resolve(`#page/${name}`), 'utf8');
 
-/** Joins chunks into large blocks; no text is split. */
+/** Joins chunks into large blocks; no text is split, and its commands name the organisation. */
 export async function* joinBlocks(
   chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
   blockLength: number,
+  organisation?: string,
 ): AsyncGenerator<Uint8Array> {
   let waiting = '';
   for await (const chunk of chunks) {
-    if (typeof chunk === 'string') waiting += chunk;
+    if (typeof chunk === 'string') waiting += nameInCommands(chunk, organisation);
     if (waiting !== '' && (waiting.length >= blockLength || typeof chunk !== 'string')) {
       yield Buffer.from(waiting, 'utf8');
       waiting = '';

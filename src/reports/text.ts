@@ -59,6 +59,17 @@ export function toSentence(words: string): string {
   return /[.!?:]$|: nightscreen [^:.]*$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
+/** Quotes a word for a POSIX shell. */
+export const quoteArgument = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+// `init`, `demo` and `sandbox` know no organisation, and `db` works for all. In JSON a line break is an escape.
+const commandOfOne = /(?<=^|[\s`'"(|>;]|\\n)nightscreen (?=(?!(?:init|demo|sandbox|db|help)\b)[a-z])/gm;
+
+/** A text, page or document in which each command, such as `nightscreen runs`, names the organisation; unchanged without one. */
+export const nameInCommands = (text: string, organisation: string | undefined): string =>
+  organisation === undefined ? text : text.replace(commandOfOne, `$&--organisation ${organisation} `);
+
 /** Orders texts by code units, independent of the machine's locale. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

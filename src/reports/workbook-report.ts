@@ -95,6 +95,7 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
     createdAt: report.run.finishedAt,
     timezone: report.run.timezone,
     warning,
+    organisation: report.nameInCommands,
     sheets: sheets.filter((sheet) => sheet !== null),
   });
 }

@@ -66,11 +66,17 @@ const rosterColumns: readonly Column<GroupRoster>[] = [
 ];
 
 /** Writes the report over all rosters to `<directory>/<its name>` as `writeReport` does. */
-export function writeGroupReport(report: GroupReport, directory: string, makeRoom: MakeRoom): Promise<WrittenReport> {
+export function writeGroupReport(
+  report: GroupReport,
+  directory: string,
+  makeRoom: MakeRoom,
+  nameInCommands?: string,
+): Promise<WrittenReport> {
   const contents = [
     { name: 'report.html', chunks: renderGroupPage(report) },
     { name: 'rosters.csv', chunks: renderCsv(rosterColumns, report.rosters, report.timezone) },
     { name: 'report.json', chunks: [renderGroupJson(report)] },
   ];
-  return writeReportFiles({ runId: report.name, version: report.version }, contents, directory, makeRoom);
+  const head = { runId: report.name, version: report.version, nameInCommands };
+  return writeReportFiles(head, contents, directory, makeRoom);
 }

@@ -39,13 +39,13 @@ export type WrittenFile = z.infer<typeof manifestJsonSchema>['files'][number];
 /** The content of a file: text is written as UTF-8. */
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
-async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile, 'name'>> {
+async function writeNew(path: string, chunks: Chunks, organisation?: string): Promise<Omit<WrittenFile, 'name'>> {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
   const file = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    for await (const block of joinBlocks(chunks, blockLength)) {
+    for await (const block of joinBlocks(chunks, blockLength, organisation)) {
       await file.writeFile(block);
       hash.update(block);
       bytes += block.length;
@@ -150,15 +150,16 @@ const reportFileNames: readonly string[] = [
 export type MakeRoom = (folder: string, files: readonly WrittenFile[]) => Promise<void>;
 
 /** What the manifest of a report says besides its files; the folder has the name of the run, span or night. */
-type ReportHead = Pick<z.infer<typeof manifestJsonSchema>, 'runId' | 'version' | 'masked'>;
+type ReportHead = Pick<z.infer<typeof manifestJsonSchema>, 'runId' | 'version' | 'masked'> &
+  Pick<Report, 'nameInCommands'>;
 
 /**
  * Writes the report to `<directory>/<run id>` (`<run id>-masked` for a masked one), manifest.json last; the same report gives the same bytes.
  * Throws ReportError (`report_not_written`, or the error of `makeRoom`); then no file of this call has a final name.
  */
 export function writeReport(report: Report, directory: string, makeRoom?: MakeRoom): Promise<WrittenReport> {
-  const { runId, version } = report.run;
-  const head = { runId, ...(report.isMasked && { masked: report.isMasked }), version };
+  const { run, isMasked, nameInCommands } = report;
+  const head = { runId: run.runId, ...(isMasked && { masked: isMasked }), version: run.version, nameInCommands };
   const partyRejects = renderPartyRejectsCsv(report);
   const contents = formats.map(([name, render]) => ({ name, chunks: render(report) }));
   if (partyRejects) contents.push({ name: partyRejectsName, chunks: partyRejects });
@@ -214,7 +215,7 @@ async function writeFiles(
   const add = async (name: string, chunks: Chunks): Promise<WrittenFile> => {
     const passing = join(folder, toPassingName(name));
     written.push({ passing, final: join(folder, name) });
-    return { name, ...(await writeNew(passing, chunks)) };
+    return { name, ...(await writeNew(passing, chunks, head.nameInCommands)) };
   };
   const remains: string[] = [];
   try {

@@ -51,6 +51,8 @@ export interface AppContext {
   client: () => Client;
   clock: Clock;
   settings: RunSettings;
+  /** The organisation that printed commands name; absent without several. */
+  nameInCommands?: string | undefined;
   /** False when a live key may make no search on the embedded database. */
   acceptsEmbedded?: boolean | undefined;
   /** The folder where `reconcile listen` keeps events until the embedded database is open; absent on Postgres. */

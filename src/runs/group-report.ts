@@ -64,7 +64,7 @@ export async function reportGroup(
   await requireTableOwner(app.database);
   const span = await findNight(app, request);
   const report = toGroupReport(await readGroupFacts(app, span, directory));
-  const written = await writeGroupReport(report, directory, keepFormerSpan);
+  const written = await writeGroupReport(report, directory, keepFormerSpan, app.nameInCommands);
   const printed = chromium === undefined ? [] : [await printPdf(chromium, written.directory)];
   return { ...written, files: [...written.files, ...printed], report };
 }

@@ -149,7 +149,7 @@ async function readToReview(
   return { sheetId, waiting, alerts: sheet.alerts.map((alert) => toWaitingAlert(alert, { sheetId, reviewKey })) };
 }
 
-async function buildReport({ database, clock }: AppContext, run: RunRow) {
+async function buildReport({ database, clock, nameInCommands }: AppContext, run: RunRow) {
   const { facts, toReview, discrepancies, ...revisions } = await database.transaction(async (transaction) => {
     const covered = await fixReportRevision(transaction, run, clock.now());
     const facts = await readRunFacts(transaction, run, covered, database);
@@ -161,7 +161,7 @@ async function buildReport({ database, clock }: AppContext, run: RunRow) {
       discrepancies: await listDiscrepancies(transaction, facts.organisation, { runId: run.runId }),
     };
   });
-  return { report: toReport(facts, toReview, discrepancies), ...revisions };
+  return { report: { ...toReport(facts, toReview, discrepancies), nameInCommands }, ...revisions };
 }
 
 /**
@@ -181,7 +181,7 @@ export async function reportSpans(
 }
 
 async function writeSpan(
-  { database, settings, emit }: AppContext,
+  { database, settings, nameInCommands, emit }: AppContext,
   span: SpanOfRuns,
   { directory = settings.reports.dir, mask = false, chromium }: Omit<ReportChoice, 'runId'>,
 ): Promise<ReportResult> {
@@ -193,7 +193,8 @@ async function writeSpan(
     const { runId } = span.last;
     const runIds = span.runs.map((run) => run.runId);
     const toReview = await readToReview(transaction, runId, organisation, runIds);
-    return toReport(facts, toReview, await listDiscrepancies(transaction, organisation, { runId }));
+    const discrepancies = await listDiscrepancies(transaction, organisation, { runId });
+    return { ...toReport(facts, toReview, discrepancies), nameInCommands };
   });
   const written = mask ? await writeMasked(report, directory) : await writeReport(report, directory, keepFormerSpan);
   emit({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });

@@ -1,4 +1,5 @@
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
+import { commandNames } from '../../src/cli/program.js';
 import type { Report } from '../../src/reports/report.js';
 import { type ReportJson, reportJsonSchema } from '../../src/reports/report-json.js';
 import { listSheetName } from '../../src/reports/review-list.js';
@@ -196,3 +197,14 @@ export const injectionPayloads: readonly Payload[] = [
 
 /** What no reader may be sent without seeing it, however it is rendered. */
 export const hiddenCharacters = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u;
+
+/** The commands in a text, page or document that do not name the organisation; `init`, `demo`, `sandbox` and `db` need not. */
+export function listUnnamedCommands(text: string, organisation: string): readonly string[] {
+  const names = commandNames.filter((name) => !['init', 'demo', 'sandbox', 'db'].includes(name));
+  const printed = text.matchAll(
+    new RegExp(`\\bnightscreen (--organisation ${organisation} )?(${names.join('|')})\\b`, 'g'),
+  );
+  return [...printed]
+    .filter(([, named]) => named === undefined)
+    .map(({ index }) => text.slice(Math.max(0, index - 60), index + 80));
+}

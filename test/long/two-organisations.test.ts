@@ -10,6 +10,7 @@ import { makeCliSite, makeInvocation } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listenOnLoopback } from '../helpers/loopback.js';
+import { listUnnamedCommands } from '../helpers/report-files.js';
 import { buildSandboxDossier, controls, listed } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
@@ -83,7 +84,7 @@ async function openOffice(name: string, own: number, database: string, hook: str
   const run: Office['run'] = async (...words) => {
     const { invocation, terminal } = makeInvocation(site.folder);
     const exitCode = await runCommandLine({
-      words,
+      words: [...words, '--organisation', name],
       environment,
       folder: site.folder,
       terminal: invocation.terminal,
@@ -277,4 +278,9 @@ it('two organisations with something of everything in one database see and chang
   const found = [...(await findOf('australis', north)), ...(await findOf('borealis', south))];
   for (const line of found) printFigure(line.slice(0, 600));
   expect(found).toEqual([]);
+  for (const { name, folder, printed } of [north, south]) {
+    const texts = [...printed, ...(await readFiles(folder)).map(({ text }) => text)];
+    expect(texts.flatMap((text) => listUnnamedCommands(text, name))).toEqual([]);
+    expect(texts.filter((text) => text.includes(`nightscreen --organisation ${name} `)).length).toBeGreaterThan(20);
+  }
 }, 600_000);

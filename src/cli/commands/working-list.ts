@@ -11,8 +11,7 @@ import {
   renderWorkingListWorkbook,
   toDiscrepancySheet,
 } from '../../reports/review-list.js';
-import { countNoun, describePlace, type ListPlace, toVisibleText } from '../../reports/text.js';
-import { quoteArgument } from '../../runs/quote-argument.js';
+import { countNoun, describePlace, type ListPlace, quoteArgument, toVisibleText } from '../../reports/text.js';
 import { holdsWork, type ImportedDecisions, importDecisions } from '../../runs/review/import-list.js';
 import { findUntaken, type ImportedLegacy, importLegacy, renderUntaken } from '../../runs/review/legacy.js';
 import { exportAlerts, type WorkingList } from '../../runs/review/lists.js';
@@ -66,7 +65,8 @@ const exportList = definePreparedCommand({
     });
     const kept = await keepFilledList(file, list.exportedAt);
     const config = repeatConfig(invocation);
-    const how = { roster, ofDiscrepancies, allColumns, config };
+    const { organisation } = invocation.options;
+    const how = { roster, ofDiscrepancies, allColumns, config, organisation };
     const { notice, leftOut } = await writeWorkingList(file, list, how);
     const noun = onlyNew ? 'new alert' : 'open alert';
     return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies, config, noun });
@@ -314,9 +314,15 @@ function refuseUnknownKind(file: string): string {
 async function writeWorkingList(
   file: string,
   list: WorkingList,
-  how: { roster: string | null; ofDiscrepancies: boolean; allColumns: boolean; config: string },
+  how: {
+    roster: string | null;
+    ofDiscrepancies: boolean;
+    allColumns: boolean;
+    config: string;
+    organisation: string | undefined;
+  },
 ): Promise<{ leftOut: number; notice: string }> {
-  const { roster, ofDiscrepancies, allColumns, config } = how;
+  const { roster, ofDiscrepancies, allColumns, config, organisation } = how;
   if (!isWorkbook(file)) {
     const parts = ofDiscrepancies
       ? renderDiscrepancyList(list.discrepancies.listed)
@@ -334,7 +340,7 @@ async function writeWorkingList(
     timezone: list.timezone,
   });
   const wholeListCommand = toWhole('review.csv');
-  const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand, allColumns };
+  const facts = { ...list, waiting, discrepancySheet, organisation, importCommand, wholeListCommand, allColumns };
   await writePrivately(file, renderWorkingListWorkbook(list.alerts, facts));
   const leftOut = Math.max(0, waiting - maxListRows);
   const notice =

@@ -1,7 +1,7 @@
 import { listGuards, nameGuards, RosterError, RosterHeldError, unreadableGuard } from '../../errors.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
 import type { RosterAcceptanceFacts } from '../../reports/run-facts.js';
-import { countNoun } from '../../reports/text.js';
+import { countNoun, quoteArgument } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { judgeImported } from '../../store/customers/states.js';
 import { DatabaseError } from '../../store/database/database.js';
@@ -21,7 +21,6 @@ import { type RunRow, toRunId, updateRun } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { endRun } from '../end-run.js';
-import { quoteArgument } from '../quote-argument.js';
 import { findGivenFile, openRosterScope } from '../roster-scope.js';
 import type { RunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';

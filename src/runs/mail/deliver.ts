@@ -81,10 +81,10 @@ const mostUnreached = 2;
  * begin with it. Throws MailError for wrong settings.
  */
 export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefix = '') {
-  const { database, settings, clock, owner, secret } = app;
+  const { database, settings, nameInCommands, clock, owner, secret } = app;
   const pass = { sent: 0, failed: 0 };
   if (!settings.mail) return pass;
-  const mailer = openMailer(toDelivery(settings.mail, settings.reports), secret('SMTP_URL'));
+  const mailer = openMailer(toDelivery(settings.mail, settings.reports, nameInCommands), secret('SMTP_URL'));
   const except: number[] = [];
   let unreached = 0;
   const attempt = async ({ content, attempts }: OutboxRow): Promise<DeliveryResult> => {

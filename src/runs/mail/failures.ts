@@ -115,13 +115,20 @@ const isDoneElsewhere = ({ error }: FailedWork): boolean =>
 
 /** Sends mails once, without the outbox, and gives what was said of those that were not accepted. Never throws. */
 export async function sendDirectly(
-  { settings, secret }: { settings: Pick<AppContext['settings'], 'mail' | 'reports'>; secret: AppContext['secret'] },
+  {
+    settings,
+    nameInCommands,
+    secret,
+  }: Pick<AppContext, 'nameInCommands' | 'secret'> & {
+    settings: Pick<AppContext['settings'], 'mail' | 'reports'>;
+  },
   mails: readonly MailMessage[],
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   if (!settings.mail) return [];
   try {
-    const results = await deliver(mails, toDelivery(settings.mail, settings.reports), secret('SMTP_URL'), signal);
+    const delivery = toDelivery(settings.mail, settings.reports, nameInCommands);
+    const results = await deliver(mails, delivery, secret('SMTP_URL'), signal);
     return results.flatMap(({ kind, said }) => (kind === 'accepted' ? [] : [said]));
   } catch (error) {
     return mails.map(() => readMessage(error));

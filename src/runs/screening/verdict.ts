@@ -2,7 +2,7 @@ import { describeHeldBy, listGuards, nameGuards, unreadableGuard } from '../../e
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeRestoration } from '../../reports/reasons.js';
 import type { RunCounts, WatchFacts } from '../../reports/run-facts.js';
-import { countNoun, formatCount } from '../../reports/text.js';
+import { countNoun, formatCount, quoteArgument } from '../../reports/text.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/customers/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -17,7 +17,6 @@ import { listCountSums } from '../../vocabulary/facts.js';
 import type { HaltCode, RunState } from '../../vocabulary.js';
 import type { RunContext } from '../app-context.js';
 import type { RunHalted } from '../halt.js';
-import { quoteArgument } from '../quote-argument.js';
 import type { Reconciled } from '../reconcile-run.js';
 import { type AnswerHold, describeHeldAnswers, describeWaitingAnswers } from './hold-run.js';
 

@@ -33,8 +33,8 @@ function end(
     said += text;
   };
   const terminal = { writeData: async () => {}, writeMessage, isScreen, columns: 80, hasColours: false };
-  const redact = (text: string): string => text.replaceAll('planted', '[secret]');
-  act(openCommandLog({ terminal, lastRun, redact, findLevel: () => level, isQuiet }));
+  const present = (text: string): string => text.replaceAll('planted', '[secret]');
+  act(openCommandLog({ terminal, lastRun, present, findLevel: () => level, isQuiet }));
   return said;
 }
 

@@ -4,6 +4,8 @@ import type { Command, Option } from 'commander';
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../../src/cli/program.js';
+import { nameInCommands } from '../../../src/reports/text.js';
+import { listUnnamedCommands } from '../../helpers/report-files.js';
 import { findRefusal, root } from '../../helpers/shipped-files.js';
 import { listFiles } from '../architecture/read-imports.js';
 
@@ -66,15 +68,16 @@ function readCommand(text: string): string[] {
   return words;
 }
 
-const suggested = [...listFiles('src'), ...listFiles('jobs')].flatMap((file) =>
-  listTexts(file).flatMap((text) =>
-    // Not where a value names the command, and not the name of a connection.
-    [...text.matchAll(/(?<![\w/.-])nightscreen (?!VALUE|COMMAND|roster$)(?=[a-z])/g)].map(({ index }) => ({
-      file,
-      text: text.slice(index, index + 90),
-      words: readCommand(text.slice(index + 'nightscreen '.length)),
-    })),
-  ),
+const texts = [...listFiles('src'), ...listFiles('jobs')].flatMap((file) =>
+  listTexts(file).map((text) => ({ file, text })),
+);
+const suggested = texts.flatMap(({ file, text }) =>
+  // Not where a value names the command, and not the name of a connection.
+  [...text.matchAll(/(?<![\w/.-])nightscreen (?!VALUE|COMMAND|roster$)(?=[a-z])/g)].map(({ index }) => ({
+    file,
+    text: text.slice(index, index + 90),
+    words: readCommand(text.slice(index + 'nightscreen '.length)),
+  })),
 );
 
 test('every command that a message suggests is one that the program takes as it is printed', async () => {
@@ -86,6 +89,24 @@ test('every command that a message suggests is one that the program takes as it 
     }),
   );
   expect(refused.filter((each) => each !== null)).toEqual([]);
+});
+
+test('each of them names the organisation, in JSON and in a page as well', async () => {
+  const printed = [
+    ...texts.map(({ text }) => text),
+    JSON.stringify(texts),
+    `<code>nightscreen runs</code>\nnightscreen doctor`,
+  ];
+  expect(listUnnamedCommands(printed.join('\n'), 'north').length).toBeGreaterThan(2 * 110);
+  expect(printed.flatMap((text) => listUnnamedCommands(nameInCommands(text, 'north'), 'north'))).toEqual([]);
+  for (const text of [
+    'nightscreen sandbox',
+    'nightscreen --help',
+    'nightscreen --organisation north runs',
+    '/nightscreen runs',
+  ])
+    expect(nameInCommands(text, 'north')).toBe(text);
+  expect(await findRefusal(['--organisation', 'north', 'runs', 'show', '12'])).toBeNull();
 });
 
 test('a command that does not exist, an unknown option and a missing argument would be found', async () => {
