@@ -33,6 +33,8 @@ create table chunk (
   lease_epoch bigint,
   claimed_at timestamptz,
   done_at timestamptz,
+  -- How many processes have died or failed while they held it.
+  deaths integer default 0 not null,
   -- Why the process stopped the run.
   halted_by text check (halted_by in ('account', 'address', 'outage', 'budget', 'max_searches', 'signal')),
   halt_reason text,
@@ -46,5 +48,5 @@ create index chunk_by_lease on chunk (lease_key) where (lease_key is not null);
 -- A process that only makes searches of a run: it neither began nor resumed it.
 alter table run_worker add column has_joined boolean default false not null;
 
--- What a process reports with its lease: {"version", "settingsDigest", "outageSince", "isAnswered", "clockAhead"}.
+-- What a process reports with its lease: {"version", "settingsDigest", "accountId", "outageSince", "isAnswered", "clockAhead"}.
 alter table lease add column details jsonb;

@@ -53,7 +53,11 @@ export interface SendTime {
 // A request that leaves later than this after its permit's time would add to those of a later second.
 const validMs = 20;
 // The note of a call in the ledger is written meanwhile.
-const leadMs = 15;
+const leadMs = 25;
+// The least time between an order and its first permit, beside the way of the answer.
+const noteMs = 10;
+// Permits are given out for so long at once, so that their calls are noted together.
+const bunchMs = 50;
 const tickMs = 5;
 // The longest time between two orders during a pause: another process may have reported a longer pause.
 const longestRestMs = 1_000;
@@ -148,9 +152,11 @@ export class SharedPermits {
     clearTimeout(this.#timer);
     const nowMs = performance.now();
     this.#timesMs = this.#timesMs.filter((timeMs) => timeMs + validMs > nowMs);
+    const [firstMs = Number.POSITIVE_INFINITY] = this.#timesMs;
+    const untilMs = firstMs - leadMs > nowMs ? nowMs : nowMs + leadMs + bunchMs;
     while (this.#line.length > 0) {
       const [timeMs] = this.#timesMs;
-      if (timeMs === undefined || timeMs - leadMs > nowMs) break;
+      if (timeMs === undefined || timeMs > untilMs) break;
       this.#timesMs.shift();
       this.#given.push(timeMs);
       this.#line.admitNext();
@@ -179,7 +185,7 @@ export class SharedPermits {
     const perSecond = this.#perSecond();
     const spacingMs = toSpacingMs(perSecond, this.#marginMs(perSecond));
     const askedMs = performance.now();
-    const order = await this.#rate.order(count, { spacingMs, aheadMs: this.#clock.roundTripMs });
+    const order = await this.#rate.order(count, { spacingMs, aheadMs: this.#clock.roundTripMs + noteMs });
     this.#clock.compare(order.nowMs, askedMs, performance.now());
     this.#adopt(order);
     const { firstMs, pauseMs } = order;

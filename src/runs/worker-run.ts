@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toLeaseKey } from '../store/database/leases.js';
 import { takeTry } from '../store/night/account-pace.js';
-import { dropDeadWorkers, readWorkers, reportWorker } from '../store/night/chunks.js';
+import { dropDeadWorkers, isAble, readWorkers, reportWorker } from '../store/night/chunks.js';
 import { type Account, type Organisation, readAccountName } from '../store/organisations.js';
 import { identifyAccount } from './account.js';
 import type { AppContext } from './app-context.js';
@@ -11,8 +11,6 @@ import { searchChunks } from './screening/chunk-search.js';
 import { toRetryDelayMs } from './screening/outages.js';
 import { type HeldLease, openKeyedOrganisation, withLease } from './session.js';
 
-/** Two, so that the end of one leaves no gap. */
-export const chunksAtOnce = 2;
 const beatMs = 1_000;
 // By then other workers have noticed an outage of the service too.
 const noticedMs = 4_000;
@@ -38,8 +36,6 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
   const account = await awaitAccount(app, organisation, signal);
   if (account === null) return;
   await dropDeadWorkers(app.database);
-  const failing = new AbortController();
-  const all = AbortSignal.any([signal, failing.signal]);
   const reach = new Reach(app, lease, account.accountId);
   const leave = client.listen((event) => {
     if (event.kind === 'outage_began') reach.beginOutage();
@@ -48,16 +44,14 @@ async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void
   await reach.look();
   const name = await readAccountName(app.database, account.accountId);
   app.emit({ kind: 'worker_ready', account: name, ...app.settings.service.rate });
-  const searcher = { app, client, organisation, account, lease, reach, numbers: new Map(), reserves: new Map() };
-  const parts = { signal: all, mayClaim: () => reach.mayClaim, giveBack: () => reach.giveBack };
-  const loops = Array.from({ length: chunksAtOnce }, () => searchChunks(searcher, parts));
-  const beating = beat(reach, all);
+  const searcher = { app, client, organisation, account, lease, reach, numbers: new Map(), ledgers: new Map() };
+  const ending = new AbortController();
+  const beating = beat(reach, AbortSignal.any([signal, ending.signal]));
   try {
-    await Promise.all(loops);
+    await searchChunks(searcher, { signal, mayClaim: () => reach.mayClaim, giveBack: () => reach.giveBack });
   } finally {
-    // What the other loop has in flight is saved before the lease is given up.
-    failing.abort();
-    await Promise.allSettled([...loops, beating]);
+    ending.abort();
+    await beating;
     leave();
   }
   if (signal.aborted) throw signal.reason;
@@ -144,11 +138,11 @@ class Reach {
     const nowMs = performance.now();
     const outageSince = this.#outageSince?.toISOString() ?? null;
     const isAnswered = outageSince === null && nowMs - this.#answeredMs < noticedMs;
-    const report = { version, settingsDigest, outageSince, isAnswered };
-    await reportWorker(database, this.#lease, report, this.#app.clock.now());
-    const workers = await readWorkers(database, settings.organisation);
-    const othersReach = workers.some((one) => one.isAnswered);
-    const isForAll = !othersReach && workers.some((one) => one.outageSince !== null);
+    const own = { version, settingsDigest, accountId: this.#accountId };
+    await reportWorker(database, this.#lease, { ...own, outageSince, isAnswered }, this.#app.clock.now());
+    const alike = (await readWorkers(database, settings.organisation)).filter((one) => isAble(one, own));
+    const othersReach = alike.some((one) => one.isAnswered);
+    const isForAll = !othersReach && alike.some((one) => one.outageSince !== null);
     if (outageSince === null && !isForAll) {
       this.#mayClaim = true;
       return;

@@ -303,11 +303,11 @@ async function measureHandOut({ ground, emit, isQuick }: Yard): Promise<Figure[]
     const handOut = () =>
       database.transaction(async (transaction) => {
         const claim = await claimChunk(transaction, lease, scope);
-        if (claim !== null) await leaveChunk(transaction, claim, true);
+        if (claim !== null) await leaveChunk(transaction, claim, 'done');
       });
     const orderPermits = () => rate.order(ordered, { spacingMs: 1.029, aheadMs: 1 });
     const watch = async () => {
-      await readChunkProgress(database, 1);
+      await readChunkProgress(database, 1, 1);
       await readWorkers(database, 'default');
     };
     await handOut();

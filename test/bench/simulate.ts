@@ -2,9 +2,9 @@ import { Gate } from '../../src/client/pace.js';
 import { toSpacingMs } from '../../src/client/shared-permits.js';
 import { type AdaptiveRate, computeRate, lowerRate, startAdaptiveRate, toMarginMs } from '../../src/client/tempo.js';
 import type { Clock } from '../../src/clock.js';
+import { chunksAtOnce } from '../../src/runs/screening/chunk-search.js';
 import { toChunkSize } from '../../src/runs/screening/fleet.js';
 import { leaseTtlMs } from '../../src/runs/session.js';
-import { chunksAtOnce } from '../../src/runs/worker-run.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 
 // Nights of 100,000,000 customers on a clock that nobody waits for. Chunk sizes, spacing of permits, rates after refusals, outages and their

@@ -48,11 +48,17 @@ export function createAttemptNotes({
     });
 }
 
+// Other processes may take the search of one that was held up for longer.
+const freshMs = 1_000;
+
 /**
- * Records the attempts of one search for the ledger. `note` returns the row of the next attempt; `finish` returns the
- * attempts and the unsent note.
+ * Records the attempts of one search for the ledger. `note` returns the row of the next attempt; `confirm` rejects when the search is no longer
+ * this process's. `finish` returns the attempts and the unsent note.
  */
-export function recordAttempts(note: () => Promise<number>): {
+export function recordAttempts(
+  note: () => Promise<number>,
+  confirm: () => Promise<void>,
+): {
   observer: AttemptObserver;
   finish(): Omit<SearchAttempts, 'requestId'>;
 } {
@@ -60,11 +66,17 @@ export function recordAttempts(note: () => Promise<number>): {
   let call: number | undefined;
   // An attempt that was held back is made later, under the same row.
   let heldBack: number | undefined;
+  let confirmedMs = 0;
   return {
     observer: {
       leaving: async () => {
-        call = heldBack ?? (await note());
+        if (heldBack === undefined) call = await note();
+        else {
+          if (performance.now() - confirmedMs > freshMs) await confirm();
+          call = heldBack;
+        }
         heldBack = undefined;
+        confirmedMs = performance.now();
       },
       ended: (attempt, end) => {
         if (call === undefined)
@@ -116,7 +128,7 @@ export async function searchUnplanned(
     });
     return call;
   };
-  const { observer, finish } = recordAttempts(note);
+  const { observer, finish } = recordAttempts(note, () => session.write(async () => undefined));
   const calls = abortLater(signal, stopGraceMs);
   const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
   const outcome = await screen(client.aml, request, options).finally(calls.clear);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
-import { LeaseLostError } from '../../errors.js';
+import { ApiError, LeaseLostError } from '../../errors.js';
 import type { Transaction } from '../../store/database/database.js';
 import type { Lease } from '../../store/database/leases.js';
 import { assertClaim, type ChunkClaim, claimChunk, haltByChunk, leaveChunk } from '../../store/night/chunks.js';
@@ -13,7 +13,7 @@ import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { createAttemptNotes } from './attempts.js';
-import { expectControlSearches, hasCaps, watchLedger } from './plan.js';
+import { expectControlSearches, hasCaps, type LedgerWatch, openLedgerWatch } from './plan.js';
 import { searchMany } from './search-many.js';
 import { BadAnswers, openStopSignals, SearchTally } from './search-task.js';
 
@@ -28,31 +28,59 @@ export interface ChunkSearcher {
   reach: { noteAnswer(): void };
   /** Its numbers in the runs that it has joined. */
   numbers: Map<number, RunNumbers>;
-  /** What it may take from the budget's reserve, by run. */
-  reserves: Map<number, number>;
+  /** The budget of those runs, by run and resumption: reading what is used takes the longer the further a run is. */
+  ledgers: Map<string, LedgerWatch>;
 }
 
 const pollMs = 500;
+/** The last answers of one are awaited while the next one is searched. */
+export const chunksAtOnce = 2;
 
-/** Searches one chunk after another until `signal` is aborted, while `mayClaim` says so; `giveBack` is aborted when it must keep none. */
+/**
+ * Searches one chunk after another until `signal` is aborted, while `mayClaim` says so; `giveBack` is aborted when it must keep none. The next chunk
+ * is claimed when the last search of the one before has begun: two that begin together would be written in groups half as large.
+ */
 export async function searchChunks(
   searcher: ChunkSearcher,
   { signal, mayClaim, giveBack }: { signal: AbortSignal; mayClaim: () => boolean; giveBack: () => AbortSignal },
 ): Promise<void> {
-  const { app, lease, account, numbers: joined } = searcher;
-  const { version, settingsDigest } = app;
-  while (!signal.aborted) {
-    const scope = { joined, accountId: account.accountId, version, settingsDigest, takenAt: app.clock.now() };
-    const claim = mayClaim()
-      ? await app.database.transaction((transaction) => claimChunk(transaction, lease, scope))
-      : null;
-    if (claim === null) await delay(pollMs, undefined, { signal }).catch(() => undefined);
-    else await searchChunk(searcher, claim, AbortSignal.any([signal, giveBack()]));
+  const failing = new AbortController();
+  const all = AbortSignal.any([signal, failing.signal]);
+  const underWay = new Set<Promise<void>>();
+  while (!all.aborted) {
+    const claim = mayClaim() ? await claimNext(searcher).catch((error: unknown) => failing.abort(error)) : null;
+    if (!claim) {
+      await delay(pollMs, undefined, { signal: all }).catch(() => undefined);
+      continue;
+    }
+    await new Promise<void>((begun) => {
+      const search = searchChunk(searcher, claim, { signal: AbortSignal.any([all, giveBack()]), begun })
+        .catch((error: unknown) => failing.abort(error))
+        .finally(() => {
+          underWay.delete(search);
+          begun();
+        });
+      underWay.add(search);
+    });
+    if (underWay.size >= chunksAtOnce) await Promise.race(underWay);
   }
+  // What is in flight is saved before the lease is given up.
+  await Promise.all(underWay);
+  if (!signal.aborted) throw failing.signal.reason;
 }
 
-/** Searches a chunk, and leaves it done, or open for another process. */
-async function searchChunk(searcher: ChunkSearcher, claim: ChunkClaim, signal: AbortSignal): Promise<void> {
+function claimNext({ app, lease, account, numbers: joined }: ChunkSearcher): Promise<ChunkClaim | null> {
+  const { version, settingsDigest } = app;
+  const scope = { joined, accountId: account.accountId, version, settingsDigest, takenAt: app.clock.now() };
+  return app.database.transaction((transaction) => claimChunk(transaction, lease, scope));
+}
+
+/** Searches a chunk, and leaves it done, or open for another process. Calls `begun` when its last search has begun. */
+async function searchChunk(
+  searcher: ChunkSearcher,
+  claim: ChunkClaim,
+  { signal, begun }: { signal: AbortSignal; begun: () => void },
+): Promise<void> {
   const { app, client, account, reach } = searcher;
   const { database } = app;
   const begunMs = performance.now();
@@ -86,34 +114,42 @@ async function searchChunk(searcher: ChunkSearcher, claim: ChunkClaim, signal: A
           underWay.begin();
           yield task;
         }
+        begun();
       });
       signals.throwIfStopped();
     } finally {
       signals.clear();
     }
-    await leave((transaction) => leaveChunk(transaction, claim, true));
+    await leave((transaction) => leaveChunk(transaction, claim, 'done'));
     const seconds = Math.round((performance.now() - begunMs) / 100) / 10;
     app.emit({ kind: 'chunk_finished', runId: session.runId, chunk: claim.number, searches: tasks.length, seconds });
   } catch (error) {
     if (error instanceof LeaseLostError) return;
     const halt = error instanceof RunHalted && error.code !== 'signal' ? error : null;
+    const isOwn = halt !== null && isKeyRefused(halt);
+    const hasFailed = !(error instanceof RunHalted) && !signal.aborted;
     await leave(async (transaction) => {
-      if (halt !== null) await haltByChunk(transaction, claim, halt);
-      await leaveChunk(transaction, claim, false);
+      if (halt !== null && !isOwn) await haltByChunk(transaction, claim, halt);
+      await leaveChunk(transaction, claim, hasFailed ? 'failed' : 'given_back');
     }).catch((failure: unknown) => {
       if (!(failure instanceof LeaseLostError)) throw failure;
     });
-    if (!(error instanceof RunHalted) && !signal.aborted) throw error;
+    if (hasFailed || isOwn) throw error;
   }
 }
 
+/** Whether the service refuses the key of this process: others may have another key of the account. */
+const isKeyRefused = ({ code, cause }: RunHalted): boolean =>
+  code === 'account' && cause instanceof ApiError && cause.status === 401;
+
 /** The session of a chunk: its writes count only while the claim holds, and `stop` is called when the run stops. */
 async function openChunkSession(
-  { app, organisation, account, lease, numbers, reserves }: ChunkSearcher,
+  searcher: ChunkSearcher,
   claim: ChunkClaim,
   signal: AbortSignal,
   stop: () => void,
 ): Promise<RunSession> {
+  const { app, organisation, lease, numbers } = searcher;
   const run = await readRun(app.database, claim.runId);
   if (run === null) throw new LeaseLostError(`run ${claim.runId} does not exist`);
   const own = numbers.get(run.runId) ?? new RunNumbers({ runId: run.runId, worker: claim.worker, wave: claim.wave });
@@ -140,9 +176,16 @@ async function openChunkSession(
     numbers: own,
     write,
   };
-  const reserved = reserves.get(run.runId) ?? (await countReserved(app, run.runId));
-  reserves.set(run.runId, reserved);
-  return (await watchLedger(session, account.accountId, reserved)).session;
+  return (await findLedgerWatch(searcher, session)).guard(session);
+}
+
+async function findLedgerWatch({ app, account, ledgers }: ChunkSearcher, session: RunSession): Promise<LedgerWatch> {
+  const { runId, resumed } = session.run;
+  const key = `${runId}/${resumed}`;
+  const watch =
+    ledgers.get(key) ?? (await openLedgerWatch(session, account.accountId, await countReserved(app, runId)));
+  ledgers.set(key, watch);
+  return watch;
 }
 
 /** The searches that a run may make from the reserve of the budget. */

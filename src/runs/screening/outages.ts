@@ -20,6 +20,7 @@ export class OutageWatch {
   readonly #givenUp = new Set<string>();
   readonly #leave: () => void;
   #runId: string | null = null;
+  #pausedUntil = new Date(0);
   #waiting: { since: Date; deadline: Date; timer: AbortController; isReported: boolean } | undefined;
 
   /** Watches a run that began at `startedAt`. */
@@ -35,7 +36,7 @@ export class OutageWatch {
         this.#givenUp.delete(event.operation);
         this.#endWait();
       }
-      if (event.kind === 'paused' && event.pauseMs >= longPauseMs) this.#notePause(event.pauseMs);
+      if (event.kind === 'paused') this.notePause(event.pauseMs);
     });
   }
 
@@ -67,9 +68,12 @@ export class OutageWatch {
     this.#waiting?.timer.abort();
   }
 
-  #notePause(pauseMs: number): void {
-    const { deadline } = this.#beginWait();
+  /** Notes a pause that the service wants. A short one is no outage, and the rest of one that was noted says nothing new. */
+  notePause(pauseMs: number): void {
     const until = new Date(this.#app.clock.now().getTime() + pauseMs);
+    if (pauseMs < longPauseMs || until.getTime() < this.#pausedUntil.getTime() + longPauseMs) return;
+    this.#pausedUntil = until;
+    const { deadline } = this.#beginWait();
     const asked = `the service requests a pause until ${until.toISOString()}`;
     // A pause beyond the deadline is not waited for.
     if (until > deadline) this.#halt(asked);

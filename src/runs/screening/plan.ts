@@ -90,20 +90,47 @@ export async function openAllowance(
   };
 }
 
+/** The budget of the processes of a run, as this one sees it. */
+export interface LedgerWatch {
+  readonly affordable: number;
+  toHalt(): RunHalted;
+  /** A session whose writes are followed by a check. */
+  guard(session: RunSession): RunSession;
+}
+
 type BudgetLimit = ReturnType<typeof toBudgetLeft>['caps'][number] & { limit: number };
+
+/** As `openLedgerWatch`, with a guarded session. */
+export async function watchLedger(session: RunSession, accountId: number, reserved: number) {
+  const watch = await openLedgerWatch(session, accountId, reserved);
+  return {
+    get affordable() {
+      return watch.affordable;
+    },
+    toHalt: watch.toHalt,
+    session: watch.guard(session),
+  };
+}
 
 /**
  * Checks the ledger after each write, repeats and other processes included, so that no call exceeds the caps.
- * `reserved` calls of the reserve may be used, in addition to those already used. The session's signal aborts with
+ * `reserved` calls of the reserve may be used, in addition to those already used. The signal of a session that `guard` has returned aborts with
  * RunHalted `budget` when the ledger exceeds a limit; `affordable` is the number of calls allowed now, and `toHalt` gives the halt of a run
  * that needs more. Without caps nothing is read.
  */
-export async function watchLedger(session: RunSession, accountId: number, reserved: number) {
-  const { run, app } = session;
+export async function openLedgerWatch(
+  { run, app }: Pick<RunSession, 'run' | 'app'>,
+  accountId: number,
+  reserved: number,
+): Promise<LedgerWatch> {
   const { database, clock, settings } = app;
   const { timezone } = settings;
   if (!hasCaps(settings)) {
-    return { affordable: Number.POSITIVE_INFINITY, toHalt: () => toBudgetHalt(null), session };
+    return {
+      affordable: Number.POSITIVE_INFINITY,
+      toHalt: () => toBudgetHalt(null),
+      guard: (session) => session,
+    };
   }
   const count = () => readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId);
   const begun = await count();
@@ -142,11 +169,11 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
       return Math.min(...limits.map(({ limit, used }) => limit - used));
     },
     toHalt: () => toBudgetHalt(findTightest(limits)),
-    session: {
+    guard: (session) => ({
       ...session,
       signal: AbortSignal.any([session.signal, stop.signal]),
       write: async (writing) => follow(await session.write(writing)),
-    } satisfies RunSession,
+    }),
   };
 }
 

@@ -37,7 +37,10 @@ export async function searchTask(
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
   const { app, organisation, runId } = session;
-  const { observer, finish } = recordAttempts(() => noteAttempt(task.requestId));
+  const { observer, finish } = recordAttempts(
+    () => noteAttempt(task.requestId),
+    () => session.write(async () => undefined),
+  );
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
   const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
@@ -137,9 +140,13 @@ export class BadAnswers {
   #again = 0;
   #hasGivenUp = false;
 
-  /** `before` has the number of earlier bad answers of this run by request. */
-  constructor(before: ReadonlyMap<number, number>) {
+  /** `before` has the number of earlier bad answers of this run by request; `others` what other processes have got since this start. */
+  constructor(before: ReadonlyMap<number, number>, others: { answers: number; bad: number } | null = null) {
     for (const [requestId, attempts] of before) this.#waiting.set(requestId, { attempts, reason: 'bad_response' });
+    if (others === null) return;
+    this.#answers = others.answers;
+    this.#bad = others.bad;
+    this.#again = before.size;
   }
 
   /** Records an outcome; returns whether the search is to be made again. */

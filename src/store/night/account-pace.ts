@@ -19,6 +19,17 @@ const orderRow = z
 
 const spanSql = (ms: number): Sql => sql`${ms}::float8 * interval '1 millisecond'`;
 
+/** SQL: the account, and those of other organisations that are the same one for the service. */
+const sameAccountsSql = (accountId: number): Sql => sql`
+  select same.account_id from account own
+  join account same on same.account_id = own.account_id
+    or same.public_key = own.public_key and same.public_key not like '(none, %' and same.base_url = own.base_url
+  where own.account_id = ${accountId}`;
+
+/** SQL: the account under whose number all of them share one rate. */
+export const paceAccountSql = (accountId: number): Sql =>
+  sql`coalesce((select min(account_id) from (${sameAccountsSql(accountId)}) same), ${accountId})`;
+
 /**
  * The rate of an account for all processes on this server: a row hands out the times of its calls, by the clock of the server. No transaction
  * holds the row for longer than its statement.
@@ -40,7 +51,7 @@ export function openSharedRate(database: Database, accountId: number): SharedRat
         sql`update account_pace set paused_until = greatest(paused_until, clock_timestamp() + ${spanSql(pauseMs)}),
            refused_at = case when ${refusedPerSecond}::float8 is null then refused_at else clock_timestamp() end,
            refused_per_second = coalesce(${refusedPerSecond}::float8, refused_per_second)
-         where account_id = ${accountId}`,
+         where account_id = ${paceAccountSql(accountId)}`,
       );
     },
   };
@@ -72,7 +83,7 @@ function orderPermits(database: Queryable, accountId: number, { count, spacingMs
          else greatest(least(next_at, moment.now + ${spanSql(Math.max(10_000, 200 * spacingMs))}), moment.now + ${spanSql(aheadMs)}) + ${lengthSql}
        end
      from (select clock_timestamp() as now) moment
-     where pace.account_id = ${accountId}
+     where pace.account_id = ${paceAccountSql(accountId)}
      returning extract(epoch from moment.now)::float8 * 1000 as now_ms,
        extract(epoch from next_at - ${lengthSql})::float8 * 1000 as first_ms,
        -- Before PostgreSQL 17 an infinite time cannot be subtracted.
@@ -88,9 +99,9 @@ function orderPermits(database: Queryable, accountId: number, { count, spacingMs
 async function insertPace(database: Queryable, accountId: number): Promise<void> {
   await database.execute(
     sql`insert into account_pace (account_id, next_at)
-     select ${accountId}, clock_timestamp() + case when exists (
+     select ${paceAccountSql(accountId)}, clock_timestamp() + case when exists (
        select from run join run_worker using (run_id)
-       where run.account_id = ${accountId} and run_worker.calls > 0 and coalesce(run.finished_at > now() - interval '1 minute', true)
+       where run.account_id in (${sameAccountsSql(accountId)}) and run_worker.calls > 0 and coalesce(run.finished_at > now() - interval '1 minute', true)
      ) then interval '1 second' else interval '0' end
      on conflict do nothing`,
   );
@@ -99,7 +110,7 @@ async function insertPace(database: Queryable, accountId: number): Promise<void>
 /** Takes the turn to try a service that is out of reach, for all processes of the account; false until `everyMs` after the last one. */
 export async function takeTry(database: Queryable, accountId: number, everyMs: number): Promise<boolean> {
   const taken = await database.execute(
-    sql`insert into account_pace as pace (account_id, next_at, tried_at) values (${accountId}, clock_timestamp(), clock_timestamp())
+    sql`insert into account_pace as pace (account_id, next_at, tried_at) values (${paceAccountSql(accountId)}, clock_timestamp(), clock_timestamp())
      on conflict (account_id) do update set tried_at = excluded.tried_at
      where coalesce(pace.tried_at <= excluded.tried_at - ${spanSql(everyMs)}, true)`,
   );

@@ -5,6 +5,7 @@ import { findRow, type Queryable, readRow } from '../database/database.js';
 import type { Lease } from '../database/leases.js';
 import { sql } from '../database/statement.js';
 import { saveRunWorker } from '../runs.js';
+import { paceAccountSql } from './account-pace.js';
 import type { RunNumbers } from './ledger.js';
 import { remainingSql } from './screenings.js';
 
@@ -52,6 +53,8 @@ const claimRow = z.object({
   epoch: z.number(),
   formerWorker: z.number().nullable(),
 });
+/** A chunk that has ended so many processes is given to no other. */
+export const mostDeaths = 10;
 /** The right of a process to search a chunk and to write its answers while `epoch` is the chunk's. */
 export interface ChunkClaim extends Omit<z.infer<typeof claimRow>, 'formerWorker'> {
   /** The number of the process in the run. */
@@ -85,7 +88,7 @@ export async function claimChunk(
        from chunk join run using (run_id)
        where exists (select from lease where lease_key = ${key} and epoch = ${epoch} and expires_at > clock_timestamp())
          and chunk.state = 'open' and chunk.wave <= run.wave and run.state = 'running' and run.account_id = ${accountId}
-         and chunk.version = ${version} and run.settings_digest = ${settingsDigest}
+         and chunk.deaths < ${mostDeaths} and chunk.version = ${version} and run.settings_digest = ${settingsDigest}
          and not exists (
            select from lease
            where lease.lease_key = chunk.lease_key and lease.epoch = chunk.lease_epoch and lease.expires_at > clock_timestamp()
@@ -94,7 +97,9 @@ export async function claimChunk(
        -- A former holder that still writes is skipped until its transaction has ended.
        for update of chunk skip locked
      )
-     update chunk set epoch = chunk.epoch + 1, lease_key = ${key}, lease_epoch = ${epoch}, claimed_at = clock_timestamp()
+     update chunk set epoch = chunk.epoch + 1, lease_key = ${key}, lease_epoch = ${epoch}, claimed_at = clock_timestamp(),
+       -- Whoever lives gives it back.
+       deaths = deaths + case when lease_key is null then 0 else 1 end
      from free where chunk.run_id = free.run_id and chunk.number = free.number
      returning chunk.run_id, chunk.number, free.wave, chunk.party_ids, chunk.epoch, free.former_worker`,
   );
@@ -137,21 +142,26 @@ export async function assertClaim(
   throw new LeaseLostError(`chunk ${number} of run ${runId} is no longer ours, so nothing is written`);
 }
 
-/** Ends a claim whose searches were all made, or gives the chunk back for another process. */
+/** Ends a claim whose searches were all made, or gives the chunk back for another process; `failed` counts as a death. */
 export async function leaveChunk(
   transaction: Queryable,
   { runId, number, epoch }: ChunkClaim,
-  isDone: boolean,
+  end: 'done' | 'given_back' | 'failed',
 ): Promise<void> {
+  const isDone = end === 'done';
   await transaction.execute(
     sql`update chunk set lease_key = null, lease_epoch = null, done_at = case when ${isDone} then clock_timestamp() end,
-       state = case when ${isDone} and state = 'open' then 'done' else state end
+       deaths = deaths + ${end === 'failed' ? 1 : 0}, state = case when ${isDone} and state = 'open' then 'done' else state end
      where run_id = ${runId} and number = ${number} and epoch = ${epoch}`,
   );
 }
 
 /** Stops the chunks of a run: no further search begins, and what is under way may still be saved. */
 export async function stopChunks(transaction: Queryable, runId: number): Promise<void> {
+  // In one order, so that two who stop a run do not wait for each other.
+  await transaction.execute(
+    sql`select from chunk where run_id = ${runId} and state = 'open' order by number for update`,
+  );
   await transaction.execute(sql`update chunk set state = 'stopped' where run_id = ${runId} and state = 'open'`);
 }
 
@@ -162,11 +172,11 @@ export async function haltByChunk(
   { code, message }: { code: HaltCode; message: string },
 ): Promise<void> {
   const { runId, number, epoch } = claim;
+  await stopChunks(transaction, runId);
   await transaction.execute(
     sql`update chunk set halted_by = ${code}, halt_reason = ${message}
      where run_id = ${runId} and number = ${number} and epoch = ${epoch}`,
   );
-  await stopChunks(transaction, runId);
 }
 
 /** Takes all chunks of a run from their processes, which write nothing more. */
@@ -182,8 +192,8 @@ export async function endChunks(transaction: Queryable, runId: number): Promise<
   );
 }
 
-/** How far the chunks of a run are. */
-export function readChunkProgress(database: Queryable, runId: number) {
+/** How far the chunks of a run of an account are. */
+export function readChunkProgress(database: Queryable, runId: number, accountId: number) {
   return readRow(
     database,
     z.object({
@@ -199,6 +209,10 @@ export function readChunkProgress(database: Queryable, runId: number) {
       calls: z.number(),
       haltedBy: z.enum(haltCodes).nullable(),
       haltReason: z.string().nullable(),
+      /** An open chunk that is given to no other process. */
+      abandoned: z.number().nullable(),
+      /** How much longer the service wants no call of the account. */
+      pauseMs: z.number(),
     }),
     sql`select count(*) filter (where chunk.state = 'open' and chunk.wave <= run.wave)::integer as open,
        count(*) filter (where chunk.state = 'open' and chunk.wave > run.wave)::integer as later,
@@ -206,7 +220,12 @@ export function readChunkProgress(database: Queryable, runId: number) {
        count(*) filter (where chunk.state = 'done')::integer as done,
        coalesce(sum(chunk.searches) filter (where chunk.state = 'done'), 0)::integer as searches,
        (select coalesce(sum(calls), 0)::integer from run_worker where run_worker.run_id = ${runId}) as calls,
-       min(chunk.halted_by) as halted_by, min(chunk.halt_reason) as halt_reason
+       min(chunk.halted_by) as halted_by, min(chunk.halt_reason) as halt_reason,
+       min(chunk.number) filter (where chunk.state = 'open' and chunk.deaths >= ${mostDeaths}) as abandoned,
+       coalesce((
+         select extract(epoch from greatest(paused_until, clock_timestamp()) - clock_timestamp())::float8 * 1000
+         from account_pace where account_id = ${paceAccountSql(accountId)}
+       ), 0) as pause_ms
      from run
      left join chunk on chunk.run_id = run.run_id
      left join lease on lease.lease_key = chunk.lease_key and lease.epoch = chunk.lease_epoch
@@ -217,6 +236,8 @@ export function readChunkProgress(database: Queryable, runId: number) {
 const reportSchema = z.object({
   version: z.string(),
   settingsDigest: z.string(),
+  /** The account of its key. */
+  accountId: z.number(),
   /** Since when it finds the service out of reach; null while it does not. */
   outageSince: z.iso.datetime().nullable(),
   /** Whether the service has answered one of its searches in the last seconds. */
@@ -242,12 +263,21 @@ export async function reportWorker(
   );
 }
 
+/** Whether a worker makes searches for runs of this version, settings and account. */
+export const isAble = (
+  worker: Pick<WorkerReport, 'version' | 'settingsDigest' | 'accountId'>,
+  wanted: { version: string; settingsDigest: string; accountId: number },
+): boolean =>
+  worker.version === wanted.version &&
+  worker.settingsDigest === wanted.settingsDigest &&
+  worker.accountId === wanted.accountId;
+
 /** The living workers of an organisation, by their owner. */
 export async function readWorkers(database: Queryable, organisation: string) {
   return database.query(
     z.object({ owner: z.string(), ...reportSchema.shape }),
     sql`select owner, details ->> 'version' as version, details ->> 'settingsDigest' as settings_digest,
-       details ->> 'outageSince' as outage_since, (details -> 'isAnswered')::boolean as is_answered, (details ->> 'clockAhead')::integer as clock_ahead
+       (details -> 'accountId')::bigint as account_id, details ->> 'outageSince' as outage_since, (details -> 'isAnswered')::boolean as is_answered, (details ->> 'clockAhead')::integer as clock_ahead
      from lease
      where lease_key like 'worker/%' and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)}
        and details is not null and expires_at > clock_timestamp()

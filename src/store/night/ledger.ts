@@ -146,6 +146,16 @@ export function findAnsweredRequest(database: Queryable, runId: number) {
   );
 }
 
+/** How many answers a run has got so far, and how many of them were bad. */
+export function countAnswers(database: Queryable, runId: number) {
+  return readRow(
+    database,
+    z.object({ answers: z.number(), bad: z.number() }),
+    sql`select count(*) as answers, count(*) filter (where outcome = 'bad_response') as bad
+     from call where run_id = ${runId} and outcome in ('ok', 'bad_response')`,
+  );
+}
+
 /** The number of bad answers of a run by request: of these requests, or of all that remain of its plan. */
 export async function countBadAnswers(
   database: Queryable,

@@ -4,7 +4,14 @@ import type { Database } from '../../../src/store/database/database.js';
 import { readColumn } from '../../../src/store/database/database.js';
 import { tryAcquireLease } from '../../../src/store/database/leases.js';
 import { sql } from '../../../src/store/database/statement.js';
-import { assertClaim, claimChunk, endChunks, leaveChunk, openChunks } from '../../../src/store/night/chunks.js';
+import {
+  assertClaim,
+  claimChunk,
+  endChunks,
+  leaveChunk,
+  openChunks,
+  readChunkProgress,
+} from '../../../src/store/night/chunks.js';
 import { noteInFlight, RunNumbers } from '../../../src/store/night/ledger.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 
@@ -94,8 +101,27 @@ describeOnPostgres('chunks of a run', (open) => {
       /no longer ours/,
     );
     expect(await readColumn(database, z.string(), 'select outcome from call')).toEqual(['unknown', 'unknown']);
-    await database.transaction((transaction) => leaveChunk(transaction, lost, true));
+    await database.transaction((transaction) => leaveChunk(transaction, lost, 'done'));
     expect(await readColumn(database, z.string(), 'select state from chunk where number = 1')).toEqual(['open']);
+  });
+
+  it('are given to nobody after ten processes have died or failed with one', async () => {
+    await cut({ first: 3, each: 3, most: 3 });
+    const worker = await startWorker('one');
+    const claimAndLeave = async (end: Parameters<typeof leaveChunk>[2]) => {
+      const claim = await worker.claim();
+      if (!claim) throw new Error('there is no chunk');
+      await database.transaction((transaction) => leaveChunk(transaction, claim, end));
+    };
+    for (let turn = 0; turn < 20; turn += 1) await claimAndLeave('given_back');
+    for (let turn = 0; turn < 8; turn += 1) await claimAndLeave('failed');
+    const dying = await startWorker('dying', 50);
+    expect(await dying.claim()).toMatchObject({ number: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    // The ninth death is counted with the tenth claim.
+    await claimAndLeave('failed');
+    expect(await worker.claim()).toBe(null);
+    expect(await readChunkProgress(database, 1, 1)).toMatchObject({ open: 1, abandoned: 1, pauseMs: 0 });
   });
 
   it('wait for a holder that writes, and are not given away meanwhile', async () => {
@@ -117,7 +143,7 @@ describeOnPostgres('chunks of a run', (open) => {
     const worker = await startWorker('one');
     const [done, held] = [await worker.claim(), await worker.claim()];
     if (!done || !held) throw new Error('a chunk is missing');
-    await database.transaction((transaction) => leaveChunk(transaction, done, true));
+    await database.transaction((transaction) => leaveChunk(transaction, done, 'done'));
     await database.transaction((transaction) => endChunks(transaction, 1));
     await expect(database.transaction((transaction) => assertClaim(transaction, held))).rejects.toThrow(
       /no longer ours/,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AppContext } from '../../../src/runs/app-context.js';
+import type { RunHalted } from '../../../src/runs/halt.js';
 import { runWorker } from '../../../src/runs/worker-run.js';
 import { readColumn } from '../../../src/store/database/database.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
@@ -110,6 +111,60 @@ describeOnPostgres('a run whose searches workers make', (open) => {
     expect(await run(await work({ settings }))).toMatchObject({ state: 'complete', counts: { screened: 120 } });
     await workers.stop();
   });
+
+  it('goes on without a worker whose key is refused', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    sandbox.setFaults([{ path: '/aml/search', status: 401 }]);
+    const stopping = new AbortController();
+    const working = [await work({ settings }), await work({ settings })].map((app, number) =>
+      runWorker({ ...app, owner: `worker-${number}:1` }, stopping.signal).then(
+        () => 'stopped',
+        ({ code }: RunHalted) => code,
+      ),
+    );
+    expect(await run(await work({ settings }))).toMatchObject({ state: 'complete', counts: { screened: 120 } });
+    stopping.abort();
+    expect((await Promise.all(working)).toSorted()).toEqual(['account', 'stopped']);
+  });
+
+  it('waits no longer than its deadline for a pause that a worker was asked for', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    const workers = startWorkers([await work({ settings })]);
+    sandbox.setFaults([{ path: '/aml/search', status: 503, retryAfter: '3600', afterCalls: 30 }]);
+    const summary = await run(await work({ settings: { ...settings, run: { deadline: '10m' } } }));
+    expect(summary).toMatchObject({ state: 'stopped', haltedBy: 'outage', exitCode: 4 });
+    expect(summary.reasons.join('\n')).toMatch(/pause until/);
+    await workers.stop();
+  });
+
+  it('asks nobody again when too many answers are bad', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    const workers = startWorkers([await work({ settings }), await work({ settings })]);
+    sandbox.setFaults([{ path: '/aml/search', raw: { status: 200, body: '{}' }, times: 10_000 }]);
+    const app = await work({ settings });
+    expect(await run(app)).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 120 } });
+    await workers.stop();
+    expect(names.map((name) => searched(sandbox, name)).filter((count) => count !== 1)).toEqual([]);
+    const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
+    expect(warnings.join('\n')).toMatch(/120 of 120 answers broke the contract: too many/);
+  });
+
+  it('ends when its answers end one worker after another', async () => {
+    const { database, work, run } = await openSite(names);
+    await database.runScript(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
+      create trigger refuse before insert on batch for each row execute function refuse();
+    `);
+    let isOver = false;
+    const restart = async (app: AppContext): Promise<void> => {
+      while (!isOver) await runWorker(app, AbortSignal.timeout(60_000)).catch(() => delay(100));
+    };
+    const working = restart(await work({ settings }));
+    await expect(run(await work({ settings }))).rejects.toMatchObject({ code: 'chunk_abandoned' });
+    isOver = true;
+    await database.runScript('drop function refuse cascade');
+    await working;
+  }, 60_000);
 
   it('spends no call more than the budget, over all workers', async () => {
     const { sandbox, work, run } = await openSite(names);
