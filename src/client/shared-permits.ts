@@ -5,8 +5,10 @@ import { WaitingLine } from './signals.js';
 interface RateOrder {
   /** That clock's time when the permits were ordered. */
   nowMs: number;
-  /** When the first request may leave; the others follow it, each `spacingMs` after the one before. Null during a pause: then none may. */
+  /** When the first request may leave; the others follow it, each `spacingMs` after the one before. Null when none may. */
   firstMs: number | null;
+  /** After which time an order may have permits again; 0 where this one has. */
+  restMs: number;
   /** How much longer the service wants no call; 0 without a pause. */
   pauseMs: number;
   /** The last refusal for pace that any process has seen; null without one. */
@@ -61,8 +63,8 @@ const bunchMs = 50;
 const tickMs = 5;
 // The longest time between two orders during a pause: another process may have reported a longer pause.
 const longestRestMs = 1_000;
-// Clocks drift apart by less than a millisecond in this time.
-const comparisonMs = 10_000;
+// Clocks drift apart by less than this share of the time.
+const drift = 1e-4;
 
 /** The time between two permits. Whatever is late: no second holds more requests than `perSecond`. */
 export const toSpacingMs = (perSecond: number, marginMs: number): number =>
@@ -73,21 +75,25 @@ export const toSpacingMs = (perSecond: number, marginMs: number): number =>
 class SharedClock {
   #offsetMs = 0;
   #roundTripMs = Number.POSITIVE_INFINITY;
-  #comparedMs = Number.NEGATIVE_INFINITY;
+  #comparedMs = 0;
+
+  /** Whether the clocks were compared before. */
+  get isKnown(): boolean {
+    return Number.isFinite(this.#roundTripMs);
+  }
 
   /** How long the fastest answer took. */
   get roundTripMs(): number {
-    return Number.isFinite(this.#roundTripMs) ? this.#roundTripMs : 0;
+    return this.isKnown ? this.#roundTripMs : 0;
   }
 
   /** Compares the clocks: the other one showed `nowMs` after `askedMs` and before `answeredMs` of ours. */
   compare(nowMs: number, askedMs: number, answeredMs: number): void {
     const [least, most] = [nowMs - answeredMs, nowMs - askedMs];
-    const isFaster = most - least <= this.#roundTripMs;
-    const isOld = answeredMs - this.#comparedMs > comparisonMs;
+    const isCloser = most - least <= this.#roundTripMs + (answeredMs - this.#comparedMs) * drift;
     // A clock was set.
     const isWrong = this.#offsetMs < least || this.#offsetMs > most;
-    if (!isFaster && !isOld && !isWrong) return;
+    if (!isCloser && !isWrong) return;
     this.#offsetMs = (least + most) / 2;
     this.#roundTripMs = most - least;
     this.#comparedMs = answeredMs;
@@ -184,12 +190,18 @@ export class SharedPermits {
   async #order(count: number): Promise<void> {
     const perSecond = this.#perSecond();
     const spacingMs = toSpacingMs(perSecond, this.#marginMs(perSecond));
-    const askedMs = performance.now();
-    const order = await this.#rate.order(count, { spacingMs, aheadMs: this.#clock.roundTripMs + noteMs });
-    this.#clock.compare(order.nowMs, askedMs, performance.now());
+    const send = async (permits: number): Promise<RateOrder> => {
+      const askedMs = performance.now();
+      const order = await this.#rate.order(permits, { spacingMs, aheadMs: this.#clock.roundTripMs + noteMs });
+      this.#clock.compare(order.nowMs, askedMs, performance.now());
+      return order;
+    };
+    // The first answer is slow, because it waits for a connection: it would tell the times of permits too inexactly.
+    if (!this.#clock.isKnown) await send(0);
+    const order = await send(count);
     this.#adopt(order);
-    const { firstMs, pauseMs } = order;
-    if (firstMs === null) return void (await delay(Math.min(pauseMs, longestRestMs), undefined, { ref: false }));
+    const { firstMs, restMs } = order;
+    if (firstMs === null) return void (await delay(Math.min(restMs, longestRestMs), undefined, { ref: false }));
     const firstOfOursMs = this.#clock.toOurMs(firstMs);
     for (let place = 0; place < count; place += 1) this.#timesMs.push(firstOfOursMs + place * spacingMs);
   }

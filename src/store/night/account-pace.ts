@@ -3,17 +3,25 @@ import type { SharedRate } from '../../client/shared-permits.js';
 import { type Database, DatabaseError, findRow, type Queryable } from '../database/database.js';
 import { type Sql, sql } from '../database/statement.js';
 
-const orderRow = z
+// No permit is given for a later time: a row that is lost begins anew a second later, when all permits of before are past.
+const furthestMs = 900;
+
+const pauseSql = sql`
+  -- Before PostgreSQL 17 an infinite time cannot be subtracted.
+  extract(epoch from greatest(paused_until, moment.now) - moment.now)::float8 * 1000 as pause_ms,
+  extract(epoch from next_at - moment.now)::float8 * 1000 as ahead_ms,
+  extract(epoch from moment.now)::float8 * 1000 as now_ms,
+  refused_per_second, greatest(0, extract(epoch from moment.now - refused_at)::float8 * 1000) as refused_ago_ms`;
+const stateRow = z
   .object({
     nowMs: z.number(),
-    firstMs: z.number(),
+    aheadMs: z.number(),
     pauseMs: z.number(),
     refusedPerSecond: z.number().nullable(),
     refusedAgoMs: z.number().nullable(),
   })
-  .transform(({ refusedPerSecond, refusedAgoMs, ...order }) => ({
-    ...order,
-    firstMs: order.pauseMs > 0 ? null : order.firstMs,
+  .transform(({ refusedPerSecond, refusedAgoMs, ...state }) => ({
+    ...state,
     refusal: refusedPerSecond === null ? null : { perSecond: refusedPerSecond, agoMs: refusedAgoMs ?? 0 },
   }));
 
@@ -65,44 +73,60 @@ interface PermitOrder {
 
 /** Orders permits from the row of the account, and begins the row where there is none. */
 async function ensureOrder(database: Queryable, accountId: number, order: PermitOrder) {
+  const lengthMs = order.count * order.spacingMs;
   for (;;) {
     const ordered = await orderPermits(database, accountId, order);
-    if (ordered !== null) return ordered;
+    if (ordered !== null) return { ...ordered, firstMs: ordered.nowMs + ordered.aheadMs - lengthMs, restMs: 0 };
+    const state = await readPace(database, accountId, order);
+    if (state !== null) {
+      return { ...state, firstMs: null, restMs: Math.max(state.pauseMs, state.aheadMs - furthestMs, 1) };
+    }
     await insertPace(database, accountId);
   }
 }
 
-/** Orders permits; null without a row. Where the clock was set back, a row is at most ten seconds or 200 permits ahead of it. */
+/** Orders permits; null during a pause, when the last permits are far ahead, and without a row. */
 function orderPermits(database: Queryable, accountId: number, { count, spacingMs, aheadMs }: PermitOrder) {
-  const lengthSql = spanSql(count * spacingMs);
   return findRow(
     database,
-    orderRow,
-    sql`update account_pace pace set next_at = case
-         when paused_until > moment.now then next_at
-         else greatest(least(next_at, moment.now + ${spanSql(Math.max(10_000, 200 * spacingMs))}), moment.now + ${spanSql(aheadMs)}) + ${lengthSql}
-       end
+    stateRow,
+    sql`update account_pace pace
+     set next_at = greatest(next_at, moment.now + ${spanSql(aheadMs)}) + ${spanSql(count * spacingMs)}
      from (select clock_timestamp() as now) moment
      where pace.account_id = ${paceAccountSql(accountId)}
-     returning extract(epoch from moment.now)::float8 * 1000 as now_ms,
-       extract(epoch from next_at - ${lengthSql})::float8 * 1000 as first_ms,
-       -- Before PostgreSQL 17 an infinite time cannot be subtracted.
-       extract(epoch from greatest(paused_until, moment.now) - moment.now)::float8 * 1000 as pause_ms,
-       refused_per_second, greatest(0, extract(epoch from moment.now - refused_at)::float8 * 1000) as refused_ago_ms`,
+       and paused_until <= moment.now and next_at <= moment.now + ${spanSql(furthestMs)}
+     returning ${pauseSql}`,
+  );
+}
+
+/** Why there are no permits; null without a row. Where the clock was set back, a row is at most ten seconds or 200 permits ahead of it. */
+function readPace(database: Queryable, accountId: number, { spacingMs }: PermitOrder) {
+  return findRow(
+    database,
+    stateRow,
+    sql`update account_pace pace
+     set next_at = least(next_at, moment.now + ${spanSql(Math.max(10_000, 200 * spacingMs))})
+     from (select clock_timestamp() as now) moment
+     where pace.account_id = ${paceAccountSql(accountId)}
+     returning ${pauseSql}`,
   );
 }
 
 /**
- * Begins the row of an account. The row of an account that is in use was lost with a crash or a failover of the server: its calls of the last
- * second are unknown.
+ * SQL: when the first call of an account without a row may leave. The row of an account that is in use was lost with a crash or a failover of the
+ * server: its calls of the last second are unknown.
  */
+const beginningSql = (accountId: number): Sql => sql`
+  clock_timestamp() + case when exists (
+    select from run join run_worker using (run_id)
+    where run.account_id in (${sameAccountsSql(accountId)}) and run_worker.calls > 0
+      and coalesce(run.finished_at > now() - interval '1 minute', true)
+  ) then interval '1 second' else interval '0' end`;
+
 async function insertPace(database: Queryable, accountId: number): Promise<void> {
   await database.execute(
     sql`insert into account_pace (account_id, next_at)
-     select ${paceAccountSql(accountId)}, clock_timestamp() + case when exists (
-       select from run join run_worker using (run_id)
-       where run.account_id in (${sameAccountsSql(accountId)}) and run_worker.calls > 0 and coalesce(run.finished_at > now() - interval '1 minute', true)
-     ) then interval '1 second' else interval '0' end
+     values (${paceAccountSql(accountId)}, ${beginningSql(accountId)})
      on conflict do nothing`,
   );
 }
@@ -110,7 +134,8 @@ async function insertPace(database: Queryable, accountId: number): Promise<void>
 /** Takes the turn to try a service that is out of reach, for all processes of the account; false until `everyMs` after the last one. */
 export async function takeTry(database: Queryable, accountId: number, everyMs: number): Promise<boolean> {
   const taken = await database.execute(
-    sql`insert into account_pace as pace (account_id, next_at, tried_at) values (${paceAccountSql(accountId)}, clock_timestamp(), clock_timestamp())
+    sql`insert into account_pace as pace (account_id, next_at, tried_at)
+     values (${paceAccountSql(accountId)}, ${beginningSql(accountId)}, clock_timestamp())
      on conflict (account_id) do update set tried_at = excluded.tried_at
      where coalesce(pace.tried_at <= excluded.tried_at - ${spanSql(everyMs)}, true)`,
   );
