@@ -211,7 +211,7 @@ function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): s
   if (sqlState === forbiddenState)
     return isDoctor
       ? 'grant the right to the login of DATABASE_URL, or use the login that owns the database'
-      : 'the login of DATABASE_URL lacks a right: `nightscreen doctor` tries those of runs and migrations. Those of reviewers are in docs/review.md, docs/rosters.md and docs/settings-changes.md';
+      : 'the login of DATABASE_URL lacks a right: `nightscreen doctor` tries those of runs and migrations. Those of reviewers are in docs/review.md, docs/rosters.md and docs/settings-changes.md, those of workers in docs/scaling.md';
   return null;
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toLeaseKey } from '../store/database/leases.js';
 import { takeTry } from '../store/night/account-pace.js';
-import { dropDeadWorkers, isAble, readWorkers, reportWorker } from '../store/night/chunks.js';
+import { dropDeadWorkers, isAble, readWorkers, reportWorker, requireWorkerRights } from '../store/night/chunks.js';
 import { type Account, type Organisation, readAccountName } from '../store/organisations.js';
 import { identifyAccount } from './account.js';
 import type { AppContext } from './app-context.js';
@@ -20,10 +20,11 @@ const longestTryMs = 21_000;
 
 /**
  * Makes searches for runs of this organisation and account, on this and on other hosts, until a signal. Only runs of this version and of these
- * settings count. Throws RunHalted `account` when the service refuses the key.
+ * settings count. Throws RunHalted `account` when the service refuses the key, and ConfigError when the login lacks a right.
  */
 export async function runWorker(app: AppContext, signal: AbortSignal): Promise<void> {
   const { organisation } = app.settings;
+  await requireWorkerRights(app.database);
   const key = toLeaseKey('worker', organisation, `${app.owner.split(':')[0]}-${randomBytes(4).toString('hex')}`);
   await withLease(app, key, signal, (held) => work(app, held)).catch((error: unknown) => {
     if (!signal.aborted || error !== signal.reason) throw error;

@@ -242,7 +242,7 @@ export async function checkRights(database: Database, pending: number): Promise<
   }
   if (closed.length > 0) {
     const message = `this login may not read and write ${listNames(closed)}, so every run will fail`;
-    findings.push(wrong(check, message, 'use the login that owns the tables'));
+    findings.push(wrong(check, message, 'use the login that owns the tables; a worker needs less (docs/scaling.md)'));
   }
   if (findings.length === 0 && pending > 0 && database.dialect === 'postgres') {
     const refused = await findRefusedMigration(database);

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import { ApiError, LeaseLostError } from '../../errors.js';
-import type { Transaction } from '../../store/database/database.js';
 import type { Lease } from '../../store/database/leases.js';
 import { assertClaim, type ChunkClaim, claimChunk, haltByChunk, leaveChunk } from '../../store/night/chunks.js';
 import { countBadAnswers, RunNumbers } from '../../store/night/ledger.js';
@@ -81,61 +80,68 @@ async function searchChunk(
   claim: ChunkClaim,
   { signal, begun }: { signal: AbortSignal; begun: () => void },
 ): Promise<void> {
-  const { app, client, account, reach } = searcher;
-  const { database } = app;
-  const begunMs = performance.now();
-  const leave = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>
+  const { database } = searcher.app;
+  const leave = (end: 'done' | 'given_back' | 'failed', halt: RunHalted | null = null): Promise<void> =>
     database.transaction(async (transaction) => {
       await assertClaim(transaction, claim);
-      await work(transaction);
+      if (halt !== null) await haltByChunk(transaction, claim, halt);
+      await leaveChunk(transaction, claim, end);
     });
   try {
-    const stopping = new AbortController();
-    const session = await openChunkSession(searcher, claim, AbortSignal.any([signal, stopping.signal]), () =>
-      stopping.abort(new RunHalted('signal', 'the run stops')),
-    );
-    const tasks = await readTasksOf(app, claim.runId, claim.partyIds);
-    const requestIds = tasks.map(({ requestId }) => requestId);
-    const signals = openStopSignals(session.signal, new AbortController().signal);
-    const context = {
-      session,
-      client,
-      signals,
-      outage: reach,
-      noteAttempt: createAttemptNotes(session),
-      tally: new SearchTally({ total: tasks.length, done: 0 }, undefined),
-      badAnswers: new BadAnswers(await countBadAnswers(database, claim.runId, requestIds)),
-    };
-    const watched = { ...account, listCap: await readListCap(database, account.accountId) };
-    try {
-      await searchMany(context, watched, async function* ({ underWay }) {
-        for (const task of tasks) {
-          if (signals.waitSignal.aborted) return;
-          underWay.begin();
-          yield task;
-        }
-        begun();
-      });
-      signals.throwIfStopped();
-    } finally {
-      signals.clear();
-    }
-    await leave((transaction) => leaveChunk(transaction, claim, 'done'));
-    const seconds = Math.round((performance.now() - begunMs) / 100) / 10;
-    app.emit({ kind: 'chunk_finished', runId: session.runId, chunk: claim.number, searches: tasks.length, seconds });
+    await searchTasks(searcher, claim, { signal, begun });
+    await leave('done');
   } catch (error) {
     if (error instanceof LeaseLostError) return;
     const halt = error instanceof RunHalted && error.code !== 'signal' ? error : null;
     const isOwn = halt !== null && isKeyRefused(halt);
     const hasFailed = !(error instanceof RunHalted) && !signal.aborted;
-    await leave(async (transaction) => {
-      if (halt !== null && !isOwn) await haltByChunk(transaction, claim, halt);
-      await leaveChunk(transaction, claim, hasFailed ? 'failed' : 'given_back');
-    }).catch((failure: unknown) => {
+    await leave(hasFailed ? 'failed' : 'given_back', isOwn ? null : halt).catch((failure: unknown) => {
       if (!(failure instanceof LeaseLostError)) throw failure;
     });
     if (hasFailed || isOwn) throw error;
   }
+}
+
+/** Makes the searches of a chunk and saves them. Throws the reason when they end before. */
+async function searchTasks(
+  searcher: ChunkSearcher,
+  claim: ChunkClaim,
+  { signal, begun }: { signal: AbortSignal; begun: () => void },
+): Promise<void> {
+  const { app, client, account, reach } = searcher;
+  const { database } = app;
+  const begunMs = performance.now();
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new RunHalted('signal', 'the run stops'));
+  const session = await openChunkSession(searcher, claim, AbortSignal.any([signal, stopping.signal]), stop);
+  const tasks = await readTasksOf(app, claim.runId, claim.partyIds);
+  const requestIds = tasks.map(({ requestId }) => requestId);
+  const signals = openStopSignals(session.signal, new AbortController().signal);
+  const context = {
+    session,
+    client,
+    signals,
+    outage: reach,
+    noteAttempt: createAttemptNotes(session),
+    tally: new SearchTally({ total: tasks.length, done: 0 }, undefined),
+    badAnswers: new BadAnswers(await countBadAnswers(database, claim.runId, requestIds)),
+  };
+  const watched = { ...account, listCap: await readListCap(database, account.accountId) };
+  try {
+    await searchMany(context, watched, async function* ({ underWay }) {
+      for (const task of tasks) {
+        if (signals.waitSignal.aborted) return;
+        underWay.begin();
+        yield task;
+      }
+      begun();
+    });
+    signals.throwIfStopped();
+  } finally {
+    signals.clear();
+  }
+  const seconds = Math.round((performance.now() - begunMs) / 100) / 10;
+  app.emit({ kind: 'chunk_finished', runId: session.runId, chunk: claim.number, searches: tasks.length, seconds });
 }
 
 /** Whether the service refuses the key of this process: others may have another key of the account. */

@@ -98,7 +98,7 @@ async function awaitWorkers(context: SearchContext): Promise<void> {
 }
 
 function toAbandoned(chunk: number): NightscreenError {
-  const message = `${mostDeaths} workers have died or failed one after the other at chunk ${chunk} of this run: see what they have printed, and start the run again`;
+  const message = `${mostDeaths} workers have died or failed one after the other at chunk ${chunk} of this run. See what they have printed, and start the run again`;
   return new NightscreenError('chunk_abandoned', message);
 }
 

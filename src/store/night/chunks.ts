@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LeaseLostError } from '../../errors.js';
+import { ConfigError, LeaseLostError } from '../../errors.js';
 import { type HaltCode, haltCodes } from '../../vocabulary.js';
-import { findRow, type Queryable, readRow } from '../database/database.js';
+import { findRow, type Queryable, readColumn, readRow } from '../database/database.js';
 import type { Lease } from '../database/leases.js';
 import { sql } from '../database/statement.js';
 import { saveRunWorker } from '../runs.js';
@@ -231,6 +231,42 @@ export function readChunkProgress(database: Queryable, runId: number, accountId:
      left join lease on lease.lease_key = chunk.lease_key and lease.epoch = chunk.lease_epoch
      where run.run_id = ${runId}`,
   );
+}
+
+/** What a worker's login needs besides reading, by table; docs/scaling.md has the grants. */
+const workerRights: Readonly<Record<string, readonly string[]>> = {
+  account: ['insert', 'update'],
+  account_pace: ['insert', 'update'],
+  batch: ['insert'],
+  call: ['insert', 'update'],
+  change: ['insert'],
+  chunk: ['update'],
+  failure: ['insert'],
+  lease: ['insert', 'update', 'delete'],
+  listed_party: ['insert'],
+  next_state: ['insert'],
+  planned: ['select'],
+  response: ['insert'],
+  run: ['update'],
+  run_worker: ['insert', 'update'],
+};
+
+/** Throws ConfigError when this login lacks a right that a worker needs: its calls would be paid for in vain. */
+export async function requireWorkerRights(database: Queryable): Promise<void> {
+  const wanted = Object.entries(workerRights).flatMap(([table, rights]) => rights.map((right) => ({ table, right })));
+  const lacking = await readColumn(
+    database,
+    z.string(),
+    sql`select upper(privilege) || ' on ' || name as lacking
+     from unnest(${wanted.map(({ table }) => table)}::text[], ${wanted.map(({ right }) => right)}::text[]) wanted (name, privilege)
+     where not case privilege
+       when 'delete' then has_table_privilege(name, privilege)
+       else has_any_column_privilege(name, privilege)
+     end`,
+  );
+  if (lacking.length === 0) return;
+  const message = `its login lacks ${lacking.join(', ')}: give it the rights of a worker (docs/scaling.md), then start the worker again`;
+  throw new ConfigError([{ where: 'DATABASE_URL', path: '', message }]);
 }
 
 const reportSchema = z.object({
