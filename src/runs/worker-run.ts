@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError } from '../store/database/database.js';
 import { toLeaseKey } from '../store/database/leases.js';
 import { takeTry } from '../store/night/account-pace.js';
 import { dropDeadWorkers, isAble, readWorkers, reportWorker, requireWorkerRights } from '../store/night/chunks.js';
@@ -25,10 +26,19 @@ const longestTryMs = 21_000;
 export async function runWorker(app: AppContext, signal: AbortSignal): Promise<void> {
   const { organisation } = app.settings;
   await requireWorkerRights(app.database);
-  const key = toLeaseKey('worker', organisation, `${app.owner.split(':')[0]}-${randomBytes(4).toString('hex')}`);
-  await withLease(app, key, signal, (held) => work(app, held)).catch((error: unknown) => {
-    if (!signal.aborted || error !== signal.reason) throw error;
-  });
+  while (!signal.aborted) {
+    const key = toLeaseKey('worker', organisation, `${app.owner.split(':')[0]}-${randomBytes(4).toString('hex')}`);
+    try {
+      await withLease(app, key, signal, (held) => work(app, held));
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) return;
+      if (!(error instanceof DatabaseError) || error.code !== 'commit_undecided') throw error;
+      // Under another lease, so that nobody waits for a chunk that this process may have claimed without knowing it.
+      const message =
+        'the database server crashed during a commit, whose outcome is unknown; the worker continues from the stored state';
+      app.emit({ kind: 'warning', runId: null, code: 'commit_undecided', message });
+    }
+  }
 }
 
 async function work(app: AppContext, { lease, signal }: HeldLease): Promise<void> {
