@@ -123,6 +123,8 @@ export function createMetrics(
     show(false);
     return {
       observer,
+      /** The code of the error that keeps work from beginning; null while it can begin. */
+      blockedBy: null as string | null,
       show: (read: MetricFacts): void => {
         facts = toSamples(read);
         show(true);

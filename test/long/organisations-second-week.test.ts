@@ -9,6 +9,7 @@ import { saveJobSchedules } from '../../src/store/operations/jobs.js';
 import { ensureOrganisation } from '../../src/store/organisations.js';
 import { type CliOptions, collect, makeCliSite, runInProcess, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
+import { listUnnamedCommands } from '../helpers/report-files.js';
 import { listSearches } from '../helpers/small-site.js';
 import { controls, makeCustomerNames, people, toCsv, watchlist } from '../helpers/small-world.js';
 
@@ -76,6 +77,12 @@ async function planNight(url: string): Promise<string> {
 const allSchema = z.object({
   organisations: z.array(z.object({ organisation: z.string(), exitCode: z.number(), document: z.unknown() })),
 });
+
+async function readReadiness(log: string): Promise<{ status: number; text: string }> {
+  const [, port = ''] = /"port":(\d+)/.exec(log) ?? [];
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+  return { status: answer.status, text: await answer.text() };
+}
 
 test('two organisations with the same roster and references in their second week: a decision, an outage of one account, a kill', {
   timeout: 300_000,
@@ -167,6 +174,11 @@ test('two organisations with the same roster and references in their second week
     expect(texts.length).toBeGreaterThan(1);
     for (const text of texts) expect(text).toContain(own);
     for (const text of texts) expect(text).not.toContain(other);
+    expect(
+      [...texts, ...scheduler.find(own, /./), ...second.find(own, /./)].flatMap((text) =>
+        listUnnamedCommands(text, own),
+      ),
+    ).toEqual([]);
   }
   const looked = allSchema.parse(JSON.parse((await cli('schedule', 'watchdog', '--json')).stdout));
   expect(looked.organisations.map(({ organisation }) => organisation)).toEqual(['north', 'south', 'east']);
@@ -193,4 +205,42 @@ test('two organisations with the same roster and references in their second week
   expect((await cli('doctor', '--organisation', 'south')).stdout).toMatch(
     /^warn +organisations +the database has 1 organ/m,
   );
+});
+
+test('the nights of two slow accounts overlap: the slower one holds up no other, and each spends its own budget', {
+  timeout: 300_000,
+}, async () => {
+  const { url = '' } = await databases.locate();
+  const rows = toCsv(makeCustomerNames(60));
+  const configuration = toConfiguration(await planNight(url))
+    .replace('organisations:', 'budget: { maxSearchesPerMonth: 40 }\norganisations:')
+    .replace('apiKeyEnv: NORTH_KEY', '$&\n    budget: { maxSearchesPerMonth: 200 }');
+  const files = { 'north.csv': rows, 'south.csv': rows, 'nightscreen.config.yaml': configuration };
+  const { folder } = await makeCliSite(files, north, url);
+  const keys = { NORTH_KEY: north.privateKey, SOUTH_KEY: south.privateKey };
+  const before = { north: listSearches(north).length, south: listSearches(south).length };
+  north.setFaults([{ path: '/aml/search', delayMs: 100, times: 10_000 }]);
+  south.setFaults([{ path: '/aml/search', delayMs: 500, times: 10_000 }]);
+  onTestFinished(() => {
+    for (const sandbox of [north, south]) sandbox.setFaults([]);
+  });
+  const site = { folder, environment: { DATABASE_URL: url, ...keys } };
+  const scheduler = startScheduler(site);
+  await scheduler.waitFor('south', /job_started/);
+  await scheduler.waitFor('north', /"exitCode":0.*job_finished/);
+  expect(scheduler.find('south', /job_finished/)).toEqual([]);
+  expect(listSearches(south).length).toBeGreaterThan(before.south);
+  expect(listSearches(north).length - before.north).toBeGreaterThanOrEqual(60);
+  await scheduler.waitFor('south', /"exitCode":3.*the budget left out 24 customers.*job_finished/);
+  expect(listSearches(south).length - before.south).toBe(40);
+
+  // Who is blocked, and whose night is not complete, is told by name; a restart does not forget it.
+  const named =
+    /^scheduler: running\nsouth: rescreen of [\d-]{10} finished with problems \(3\)\neast: blocked \(config_invalid\)\n$/m;
+  expect(await readReadiness(scheduler.log.text())).toEqual({ status: 200, text: expect.stringMatching(named) });
+  expect(await scheduler.stop('SIGTERM')).toBe(0);
+  const second = startScheduler(site);
+  await second.waitFor('east', /schedule_blocked/);
+  expect(await readReadiness(second.log.text())).toEqual({ status: 200, text: expect.stringMatching(named) });
+  expect(await second.stop('SIGTERM')).toBe(0);
 });

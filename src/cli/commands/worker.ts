@@ -31,7 +31,7 @@ function listServed(asked: Invocation): readonly [Scheduled, ...Scheduled[]] {
 
 /** Works until the signal. What fails is tried again where other organisations depend on this process, and thrown where none do. */
 async function keepWorking(invocation: Invocation, logger: Logger, concurrency: number | undefined): Promise<void> {
-  const { signal, options, isBesideOthers = false } = invocation;
+  const { signal, options, measuring, isBesideOthers = false } = invocation;
   while (!signal.aborted) {
     try {
       const config = loadInvocationConfig(invocation);
@@ -39,13 +39,17 @@ async function keepWorking(invocation: Invocation, logger: Logger, concurrency: 
       if (problems.length > 0) throw new ConfigError(problems);
       config.settings.service.rate.concurrency = concurrency ?? config.settings.service.rate.concurrency;
       const needs = { config, isLasting: true, needsDatabase: true };
-      await withAppContext(invocation, needs, (app) => runWorker(app, signal));
+      await withAppContext(invocation, needs, (app) => {
+        if (measuring) measuring.metrics.blockedBy = null;
+        return runWorker(app, signal);
+      });
     } catch (error) {
       if (!isBesideOthers || signal.aborted) throw error;
       const description = describeError(error);
       const { code, message } = description;
       const facts = { organisation: options.organisation, code, message, ...toErrorDetails(description), retryMs };
       logger.error(facts, 'worker_failed');
+      if (measuring) measuring.metrics.blockedBy = code;
       await systemClock.sleep(retryMs, signal).catch(() => undefined);
     }
   }

@@ -8,7 +8,10 @@ import { createMetrics } from '../../metrics/metrics.js';
 import type { AppContext } from '../../runs/app-context.js';
 import { readMetricFacts } from '../../runs/metrics.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
+import type { Queryable } from '../../store/database/database.js';
+import { readJobRuns } from '../../store/operations/jobs.js';
 import { readFleetFigures } from '../../store/operations/metrics.js';
+import { findOrganisation } from '../../store/organisations.js';
 import { buildAppContext } from '../app-context.js';
 import type { Invocation, Measuring } from '../invocation.js';
 import { locateDatabase, withDatabase } from '../open-database.js';
@@ -16,6 +19,7 @@ import type { MetricsAddress } from '../options.js';
 import { version, within } from '../process.js';
 import { withAppContext } from '../session.js';
 import { look } from '../watchdog.js';
+import { describeEnding, planSchedule } from './operate-schedule.js';
 
 /** A check that hangs at the stop is abandoned: it loses no data, and the whole stop has 7 seconds. */
 const mostAtStopMs = 5_000;
@@ -197,15 +201,27 @@ export function watchHealth(
       return { text: await metrics.write(), contentType: metrics.contentType };
     },
     readiness: async () => {
-      const database = server ? await describeServer(server.config) : 'embedded, opened by each job';
+      const configs = work === 'scheduler' ? onServer.map(({ config }) => config) : [];
+      const [database, ...failed] = server
+        ? await describeServer(server.config, configs)
+        : (['embedded, opened by each job'] as const);
       const isReachable = !server || database === reachable;
+      const blocked = measured.flatMap(({ config, measuring: { metrics } }) =>
+        metrics.blockedBy === null ? [] : [[nameJobs(config), `blocked (${metrics.blockedBy})`] as const],
+      );
       return {
         isReady: isReachable && !isStopping(),
-        checks: { database, [work]: isStopping() ? 'stopping' : 'running' },
+        checks: {
+          database,
+          [work]: isStopping() ? 'stopping' : 'running',
+          ...Object.fromEntries([...failed, ...blocked]),
+        },
       };
     },
   };
 }
+
+const nameJobs = ({ nameInCommands }: Config): string => nameInCommands ?? 'jobs';
 
 /** Reads the figures by a connection of its own. A hanging one is not waited for: it is closed when it answers. */
 async function readFigures(config: Config, { refresh, noteUnreadable }: Measuring): Promise<void> {
@@ -220,13 +236,35 @@ async function readFigures(config: Config, { refresh, noteUnreadable }: Measurin
 
 const reachable = 'reachable, schema up to date';
 
-async function describeServer(config: Config): Promise<string> {
+type Failed = readonly [of: string, why: string];
+
+/** The state of the database, and for each configuration with failed jobs how they ended. */
+async function describeServer(
+  config: Config,
+  configs: readonly Config[],
+): Promise<readonly [database: string, ...Failed[]]> {
   const { pendingMigrations } = await import('../../store/database/migrate.js');
-  const looking = withDatabase(locateDatabase(config), 'schedule: metrics', { isBrief: true }, pendingMigrations).then(
-    ({ length }) => (length === 0 ? reachable : `${length} migrations are pending`),
-    () => 'unreachable',
-  );
-  return within(answerLimitMs, looking).catch(() => `no answer within ${answerLimitMs} ms`);
+  const looking = withDatabase(locateDatabase(config), 'schedule: metrics', { isBrief: true }, async (database) => {
+    const pending = await pendingMigrations(database);
+    if (pending.length > 0) return [`${pending.length} migrations are pending`] as const;
+    const failed: Failed[] = [];
+    for (const one of configs) failed.push(...(await listFailed(database, one)));
+    return [reachable, ...failed] as const;
+  }).catch(() => ['unreachable'] as const);
+  return within(answerLimitMs, looking).catch(() => [`no answer within ${answerLimitMs} ms`] as const);
+}
+
+/** How the newest runs of planned jobs ended that are not complete. */
+async function listFailed(database: Queryable, config: Config): Promise<readonly Failed[]> {
+  const known = await findOrganisation(database, config.settings.organisation);
+  const runs = known === null ? [] : await readJobRuns(database, known.organisationId, 1);
+  const planned = new Set(planSchedule(config).planned.map(({ job }) => job.name));
+  const failed = runs.flatMap(({ job, localDate, state, exitCode }) => {
+    const isWell = state === 'running' || state === 'interrupted' || (state === 'finished' && exitCode === 0);
+    if (!planned.has(job) || isWell) return [];
+    return `${job} of ${localDate} ${state === 'missed' ? state : describeEnding(exitCode)}`;
+  });
+  return failed.length === 0 ? [] : [[nameJobs(config), failed.join('; ')]];
 }
 
 function ignore(): void {}

@@ -6,6 +6,7 @@ import { keepSchedules } from '../../runs/scheduled.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
 import { JobStarter, type ScheduleEvent, startScheduler } from '../../scheduling/scheduler.js';
 import { findMissingMail, findMissingService } from '../app-context.js';
+import { describeError } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import type { Invocation } from '../invocation.js';
 import { mailDirectly } from '../notify.js';
@@ -99,6 +100,9 @@ function startKeeper(invocation: Invocation, first: Config) {
     );
     return { config, plan, jobStarter };
   };
+  const noteBlocked = (code: string | null): void => {
+    if (measuring) measuring.metrics.blockedBy = code;
+  };
   let begun: ReturnType<typeof begin> | null = null;
   let isKept = false;
   const look = async (): Promise<Date> => {
@@ -109,10 +113,16 @@ function startKeeper(invocation: Invocation, first: Config) {
       const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
       if (!isKept) await keepSchedules(app, planned, { areAll: true });
       isKept = true;
+      noteBlocked(null);
       return jobStarter.look(app, signal);
     });
   };
-  const scheduler = startScheduler({ clock: systemClock, emit, look });
+  const lookAndNote = (): Promise<Date> =>
+    look().catch((error: unknown) => {
+      noteBlocked(describeError(error).code);
+      throw error;
+    });
+  const scheduler = startScheduler({ clock: systemClock, emit, look: lookAndNote });
   const name = organisation === undefined ? {} : { organisation };
   return {
     planned: planSchedule(first).planned.map(({ job, schedule }) => ({ ...name, job: job.name, schedule })),

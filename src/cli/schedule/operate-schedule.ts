@@ -70,15 +70,17 @@ const endings: Readonly<Record<number, string>> = {
   4: 'stopped early (4)',
 };
 
+/** The end of a finished job; the database stores it with its exit code only, and another one would not read as complete. */
+export const describeEnding = (exitCode: number | null): string =>
+  exitCode === null ? 'unknown' : (endings[exitCode] ?? `exit code ${exitCode}`);
+
 function describeOutcome({ state, exitCode, isLate, attempts }: ShownJob['runs'][number]): string {
-  // The database stores a finished run with its exit code only; another one would not read as complete.
-  const ending = exitCode === null ? 'unknown' : (endings[exitCode] ?? `exit code ${exitCode}`);
   const words = {
     running: 'running',
     left: 'its process died; it will be started again',
     interrupted: 'interrupted; it will be started again',
     missed: 'missed',
-    finished: ending,
+    finished: describeEnding(exitCode),
   }[state];
   return [words, ...(isLate ? ['late'] : []), ...(attempts > 1 ? [`${attempts} attempts`] : [])].join(', ');
 }
