@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { reportJob } from '../../../jobs/report.js';
+import { mailMessageSchema } from '../../../src/mail/message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { reportGroup, type WrittenGroupReport } from '../../../src/runs/group-report.js';
@@ -116,9 +117,12 @@ describeOnEachDatabase('the report over all rosters', (_open, databases) => {
     expect((await reportGroup(atNight(app))).report.rosters[0]?.held).toEqual([]);
   });
 
-  it('of a night in progress is red, and waits for nobody', async () => {
+  it('of a night in progress is red, and its mail says which rosters have not ended', async () => {
     const site = await begin();
-    const { app } = await openGroup(site, ['cards']);
+    const group = await openGroup(site, ['cards']);
+    const recipients = [{ to: ['head@bank.example'], kinds: ['group'] }];
+    const mail = mailSettingsSchema.parse({ from: 'nightscreen@bank.example', recipients });
+    const app = await site.work({ settings: { rosters: group.app.settings.rosters, mail } });
     await site.run(app);
     await site.database.execute("update run set state = 'running', finished_at = null where run_id = 2");
     const { report } = await reportGroup(atNight(app));
@@ -130,6 +134,13 @@ describeOnEachDatabase('the report over all rosters', (_open, databases) => {
       level: 'red',
       short: expect.stringMatching(/^1 roster not begun: cards; 1 roster still running: people; /),
     });
+    await reportJob.run(atNight(app), signal, { dueAt: new Date() });
+    const [sent] = await readOutbox(app.database, 'default', { keyPrefix: 'group/' });
+    const { text } = mailMessageSchema.parse(sent?.content);
+    expect(text).toMatch(/^RED: 1 roster not begun: cards; 1 roster still running: people\.$/m);
+    expect(text).toMatch(/^- people: still running, .* to now\./m);
+    expect(text).toMatch(/^- cards: HAS NOT BEGUN\. .* the night is still in progress \(people\)/m);
+    expect(text).toMatch(/To mail its end: nightscreen report --all --send$/m);
   });
 
   it('keeps a roster that the configuration no longer names, while it has customers or alerts', async () => {
