@@ -46,10 +46,11 @@ export function findMissingService(config: Config): ConfigProblem[] {
     const message = 'is not set: set NIGHTSCREEN_BASE_URL or write it into the file, as in https://service.example/v1';
     problems.push({ where: config.originOf(['service', 'baseUrl']), path: 'service.baseUrl', message });
   }
-  const { apiKeyEnv, keyProblems } = config;
+  const { keyProblems } = config;
+  const variable = config.variableOf(keyVariable);
   if (keyProblems.length === 0 && config.secret(keyVariable) === undefined) {
-    const message = `is not set: it holds the private key of the service (or ${apiKeyEnv}_FILE names a file with it)`;
-    problems.push({ where: `env ${apiKeyEnv}`, path: '', message });
+    const message = `is not set: it holds the private key of the service (or ${variable}_FILE names a file with it)`;
+    problems.push({ where: `env ${variable}`, path: '', message });
   }
   return [...problems, ...keyProblems];
 }
@@ -191,7 +192,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
       const apiKey = config.secret(keyVariable);
       if (library === null && problems.length === 0) {
         const message = 'was set after this command started; start the command again';
-        problems.push({ where: `env ${config.apiKeyEnv}`, path: '', message });
+        problems.push({ where: `env ${config.variableOf(keyVariable)}`, path: '', message });
       }
       const isLacking = library === null || baseUrl === undefined || apiKey === undefined;
       if (isLacking || problems.length > 0) throw new ConfigError(problems);
@@ -201,7 +202,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
         apiKey,
         clock,
         // A key from a file can be read again.
-        ...(key && key.from !== config.apiKeyEnv ? { readKeyAgain: () => config.secret(key.name) } : {}),
+        ...(key && key.from !== config.variableOf(keyVariable) ? { readKeyAgain: () => config.secret(key.name) } : {}),
         ...(parts.observer ? { observer: parts.observer } : {}),
       });
       client.listen((event) => parts.emit({ kind: 'service', event }));

@@ -41,7 +41,7 @@ export function loadInvocationConfigs(invocation: ConfigSource): readonly Config
   const configs = loadConfigs({ environment, folder, file: options.config, flags });
   // The error messages of a command hide the secrets with fixed names only.
   for (const { value } of configs.flatMap(({ secrets }) => secrets)) readSecrets?.add(value);
-  const named = configs.map(({ settings, apiKeyEnv }) => ({ settings, apiKeyEnv }));
+  const named = configs.map(({ settings, variableOf }) => ({ settings, apiKeyEnv: variableOf(keyVariable) }));
   const unknown = findUnknownVariables(environment, named);
   if (unknown.length === 0 || notify === undefined || hasReported.has(notify)) return configs;
   hasReported.add(notify);

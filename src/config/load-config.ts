@@ -44,8 +44,8 @@ export interface Config {
   organisations: readonly string[];
   /** The organisation that printed commands name; undefined where the file has no `organisations`. */
   nameInCommands?: string | undefined;
-  /** The variable that holds the private key; code below asks for it by the usual name. */
-  apiKeyEnv: string;
+  /** The variable that holds a secret with a fixed name, by which code below asks for it. */
+  variableOf: (name: string) => string;
   /** Why the key of one of several organisations cannot be used; a single one is refused at once. */
   keyProblems: readonly ConfigProblem[];
   /** A secret by variable name, `NAME_FILE` included; throws ConfigError when its file cannot be read. */
@@ -213,6 +213,9 @@ interface ConfigParts {
   names: readonly string[];
 }
 
+/** An organisation may have its own: `NORTH_SMTP_URL` comes before `SMTP_URL`. */
+const mailSecrets: ReadonlySet<string> = new Set(['SMTP_URL', 'NIGHTSCREEN_ARCHIVE_PASSWORD']);
+
 function composeConfig(
   { sources, source, base, common, overrides, value: top, names }: ConfigParts,
   own: OwnSettings | null,
@@ -228,7 +231,13 @@ function composeConfig(
     return own !== null && known > 0 && known >= countKnown(common, path) ? [...own.path, ...path] : path;
   };
   const parsed = configSchema.safeParse(value);
-  const checked = checkSecrets(environment, parsed.data?.service.mode, apiKeyEnv);
+  const variableOf = (secret: string): string => {
+    if (secret === keyVariable) return apiKeyEnv;
+    const ofOwn = `${name.toUpperCase().replaceAll('-', '_')}_${secret}`;
+    const hasOwn = own !== null && mailSecrets.has(secret);
+    return hasOwn && (environment[ofOwn] || environment[`${ofOwn}_FILE`]) ? ofOwn : secret;
+  };
+  const checked = checkSecrets(environment, parsed.data?.service.mode, variableOf);
   const mistakes = findMistakes(value, fileSchema);
   const fromOverrides = mistakes.flatMap(({ path, message }) => {
     const override = overrideAt(path);
@@ -236,7 +245,8 @@ function composeConfig(
   });
   // The settings of a single organisation are those of the file, whose mistakes count also where a variable replaces them.
   const fromEntry = own && source ? mistakes.filter(({ path }) => !overrideAt(path)) : [];
-  const addresses = [parsed.data?.service.baseUrl, ...(parsed.data?.webhooks ?? []).map(({ url }) => url)];
+  const hooks = (parsed.data?.webhooks ?? []).map(({ url }) => url);
+  const addresses = [parsed.data?.service.baseUrl, ...hooks, ...checked.secrets.map((secret) => secret.value)];
   const problems = [
     ...fromOverrides,
     ...(own === null ? checked.keyProblems : []),
@@ -255,11 +265,11 @@ function composeConfig(
       organisations: names,
       nameInCommands: own?.name,
       secrets: checked.secrets,
-      apiKeyEnv,
+      variableOf,
       keyProblems: checked.keyProblems,
       secret: (asked) => {
-        if (asked !== keyVariable) return readSecret(environment, asked)?.value;
-        return hasUsableKey ? readSecret(environment, apiKeyEnv)?.value : undefined;
+        const isUsable = asked !== keyVariable || hasUsableKey;
+        return isUsable ? readSecret(environment, variableOf(asked))?.value : undefined;
       },
       originOf: (path) => {
         const override = overrideAt(path);
@@ -278,7 +288,7 @@ const refuseSharedKeys = (configs: readonly Config[]): readonly Config[] => {
     const owner = configs[keys.indexOf(keys[index])];
     if (keys[index] === undefined || owner === undefined || owner === config) return config;
     const message = `holds the key of organisation ${owner.settings.organisation}; each organisation needs its own account`;
-    return { ...config, keyProblems: [{ where: `env ${config.apiKeyEnv}`, path: '', message }] };
+    return { ...config, keyProblems: [{ where: `env ${config.variableOf(keyVariable)}`, path: '', message }] };
   });
 };
 
@@ -352,15 +362,15 @@ function findUrlProblem(secret: Secret): string | undefined {
   return protocols.includes(new URL(secret.value).protocol) ? undefined : `must begin with ${expected}`;
 }
 
-/** Reads the secrets with fixed names, the key from the variable `apiKeyEnv`; the messages of mistakes do not show values. */
-function checkSecrets(environment: Environment, mode: RunMode | undefined, apiKeyEnv: string) {
+/** Reads the secrets with fixed names from their variables; the messages of mistakes do not show values. */
+function checkSecrets(environment: Environment, mode: RunMode | undefined, variableOf: Config['variableOf']) {
   const secrets: Secret[] = [];
   const problems: ConfigProblem[] = [];
   const keyProblems: ConfigProblem[] = [];
   for (const name of secretNames) {
     const found = name === keyVariable ? keyProblems : problems;
     try {
-      const secret = readSecret(environment, name === keyVariable ? apiKeyEnv : name);
+      const secret = readSecret(environment, variableOf(name));
       if (!secret) continue;
       secrets.push({ ...secret, name });
       const message = findProblem({ ...secret, name }, mode);

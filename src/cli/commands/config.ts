@@ -181,8 +181,8 @@ export function describeConfig(config: Config, environment: Environment) {
     origin: config.originOf(path),
     value: typeof value === 'string' ? redact(value) : value,
   }));
-  const { apiKeyEnv } = config;
-  const fixed = secretNames.map((name) => (name === keyVariable ? apiKeyEnv : name));
+  const apiKeyEnv = config.variableOf(keyVariable);
+  const fixed = secretNames.map(config.variableOf);
   const names = new Set([...fixed, ...listNamedSecrets(config.settings)]);
   return { settings, secrets: [...names].map((name) => describeSecret(environment, name, apiKeyEnv)) };
 }

@@ -80,7 +80,7 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
     file: null,
     settingsDigest: digestSettings(settings),
     organisations: ['default'],
-    apiKeyEnv: keyVariable,
+    variableOf: (name) => name,
     keyProblems: [],
     secrets: [{ name: keyVariable, value: apiKey, from: keyVariable }],
     secret: (name) => (name === keyVariable ? apiKey : undefined),

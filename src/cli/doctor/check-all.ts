@@ -290,13 +290,14 @@ function findUnreported(mail: MailSettings, roster: string): Finding[] {
   return [doubtful('mail', message, next)];
 }
 
-async function checkTransport({ secret, settings }: Config, mail: MailSettings): Promise<Finding> {
+async function checkTransport({ secret, variableOf, settings }: Config, mail: MailSettings): Promise<Finding> {
   const { probeSmtp, toDelivery } = await import('../../mail/delivery.js');
   const { transport, folder, timeoutMs } = toDelivery(mail, settings.reports);
   if (transport === 'file') return checkFolder('mail folder', 'reports.dir', folder);
   const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(timeoutMs, mostWaitMs));
-  if (said.kind === 'ready') return well('mail server', said.message);
-  return wrong('mail server', said.message, said.next);
+  const toOwn = (text: string): string => text.replaceAll('SMTP_URL', variableOf('SMTP_URL'));
+  if (said.kind === 'ready') return well('mail server', toOwn(said.message));
+  return wrong('mail server', toOwn(said.message), toOwn(said.next));
 }
 
 /** Why a folder that Nightscreen never creates cannot be written to; null when it can. */

@@ -13,13 +13,14 @@ import { findMode } from '../open-database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 function checkKey(config: Config): Finding {
-  const { apiKeyEnv, keyProblems } = config;
+  const { keyProblems } = config;
   const [problem] = keyProblems;
   if (problem)
     return wrong('key', `${problem.where} ${problem.message}`, 'correct it: only this organisation needs it');
   const key = config.secret(keyVariable);
   if (key === undefined) {
-    return wrong('key', `${apiKeyEnv} is not set`, `set it, or ${apiKeyEnv}_FILE, to the private key`);
+    const variable = config.variableOf(keyVariable);
+    return wrong('key', `${variable} is not set`, `set it, or ${variable}_FILE, to the private key`);
   }
   const mode = toKeyMode(key);
   const print = `fingerprint ${toKeyFingerprint(key)}`;
@@ -76,7 +77,7 @@ async function checkConnection(config: Config): Promise<Finding[]> {
     const isUrlMissing = service.baseUrl === undefined;
     const [problem] = findMissingService(config);
     const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not checked, because there is no key';
-    const missing = wrong('service', message, `set NIGHTSCREEN_BASE_URL and ${config.apiKeyEnv}`);
+    const missing = wrong('service', message, `set NIGHTSCREEN_BASE_URL and ${config.variableOf(keyVariable)}`);
     return [key, missing];
   }
   const { createClient } = await import('../../client/client.js');

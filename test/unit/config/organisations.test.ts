@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { Environment } from '../../../src/config/environment.js';
-import { chooseConfig, loadConfigs } from '../../../src/config/load-config.js';
+import { type Config, chooseConfig, loadConfigs } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
 
 let folder: string;
@@ -77,6 +77,23 @@ test('each has its own key, also from a file, under the name by which the code a
   });
   expect([north, south].map((each) => each?.secret('NIGHTSCREEN_API_KEY'))).toEqual(Object.values(keys));
   expect(south?.secrets[0]).toMatchObject({ name: 'NIGHTSCREEN_API_KEY', from: 'SOUTH_KEY_FILE' });
+});
+
+test('the mail server and the password of archives are common, unless a variable has the name of the organisation', () => {
+  const common = { ...keys, SMTP_URL: 'smtps://mail.example', NIGHTSCREEN_ARCHIVE_PASSWORD: 'common password' };
+  const password = join(folder, 'password');
+  writeFileSync(password, 'of north alone\n');
+  const own = { NORTH_SMTP_URL: 'smtps://north.example', NORTH_NIGHTSCREEN_ARCHIVE_PASSWORD_FILE: password };
+  const readAll = (each?: Config) => ['SMTP_URL', 'NIGHTSCREEN_ARCHIVE_PASSWORD'].map((name) => each?.secret(name));
+  expect(load(two, { ...common, ...own }).map(readAll)).toEqual([
+    ['smtps://north.example', 'of north alone'],
+    ['smtps://mail.example', 'common password'],
+  ]);
+  expect(load(two, { ...common, ...own })[0]?.secrets.map(({ value }) => value)).toContain('of north alone');
+  expect(load(two, { ...common, NORTH_SMTP_URL: '' }).map(readAll)[0]).toEqual(Object.values(common).slice(2));
+  expect(findProblems(() => load(two, { ...common, NORTH_SMTP_URL: 'https://north.example' }))).toEqual([
+    'env NORTH_SMTP_URL  must begin with smtp:// or smtps://',
+  ]);
 });
 
 test('a key that cannot be used is the problem of its organisation alone', () => {
