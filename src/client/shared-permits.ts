@@ -58,6 +58,10 @@ const validMs = 20;
 const leadMs = 25;
 // The least time between an order and its first permit, beside the way of the answer.
 const noteMs = 10;
+// A permit is not ordered for later, however slow the answers are.
+const mostAheadMs = 500;
+// The times of permits whose order was answered so late are too inexact: the server may be another one now.
+const slowMs = 2_000;
 // Permits are given out for so long at once, so that their calls are noted together.
 const bunchMs = 50;
 const tickMs = 5;
@@ -190,17 +194,15 @@ export class SharedPermits {
   async #order(count: number): Promise<void> {
     const perSecond = this.#perSecond();
     const spacingMs = toSpacingMs(perSecond, this.#marginMs(perSecond));
-    const send = async (permits: number): Promise<RateOrder> => {
-      const askedMs = performance.now();
-      const order = await this.#rate.order(permits, { spacingMs, aheadMs: this.#clock.roundTripMs + noteMs });
-      this.#clock.compare(order.nowMs, askedMs, performance.now());
-      return order;
-    };
-    // The first answer is slow, because it waits for a connection: it would tell the times of permits too inexactly.
-    if (!this.#clock.isKnown) await send(0);
-    const order = await send(count);
+    const isFirst = !this.#clock.isKnown;
+    const aheadMs = Math.min(this.#clock.roundTripMs, mostAheadMs) + noteMs;
+    const askedMs = performance.now();
+    // The first answer waits for a connection, and only compares the clocks.
+    const order = await this.#rate.order(isFirst ? 0 : count, { spacingMs, aheadMs });
+    this.#clock.compare(order.nowMs, askedMs, performance.now());
     this.#adopt(order);
     const { firstMs, restMs } = order;
+    if (isFirst || performance.now() - askedMs > slowMs) return;
     if (firstMs === null) return void (await delay(Math.min(restMs, longestRestMs), undefined, { ref: false }));
     const firstOfOursMs = this.#clock.toOurMs(firstMs);
     for (let place = 0; place < count; place += 1) this.#timesMs.push(firstOfOursMs + place * spacingMs);

@@ -161,7 +161,7 @@ class Reach {
     if (nowMs < this.#triesUntilMs) return;
     if (outageSince !== null && !this.giveBack.aborted) return this.#leave();
     const isDue = othersReach && nowMs >= this.#nextTryMs;
-    if (isDue || (await takeTry(database, this.#accountId, tryEveryMs))) this.#tryAgain();
+    if (isDue || (await takeTry(database, own, tryEveryMs))) this.#tryAgain();
     else this.#mayClaim = false;
   }
 

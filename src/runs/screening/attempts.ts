@@ -10,14 +10,14 @@ import { abortLater, RunHalted, stopGraceMs, toAccountHalt, toSignalHalt } from 
 import type { RunSession } from '../session.js';
 
 /**
- * Notes attempts in the ledger right before they are sent; the result is the row of the attempt, after the commit. What is
- * due at the same time is noted together, one group after another.
+ * Notes attempts in the ledger right before they are sent; the result of `note` is the row of the attempt, after the commit. What is due at the
+ * same time is noted together, one group after another. `confirm` rejects when nothing more may be written; it resolves with the time that its
+ * question was asked, by `performance.now()`.
  */
-export function createAttemptNotes({
-  app,
-  numbers,
-  write,
-}: Pick<RunSession, 'app' | 'numbers' | 'write'>): (requestId: number) => Promise<number> {
+export function createAttemptNotes({ app, numbers, write }: Pick<RunSession, 'app' | 'numbers' | 'write'>): {
+  note(requestId: number): Promise<number>;
+  confirm(): Promise<number>;
+} {
   let due: { requestId: number; resolve: (call: number) => void; reject: (error: unknown) => void }[] = [];
   let isWriting = false;
 
@@ -41,23 +41,33 @@ export function createAttemptNotes({
     isWriting = false;
   };
 
-  return (requestId) =>
-    new Promise((resolve, reject) => {
-      due.push({ requestId, resolve, reject });
-      if (!isWriting) void writeAll();
-    });
+  let asking: Promise<number> | null = null;
+  return {
+    note: (requestId) =>
+      new Promise((resolve, reject) => {
+        due.push({ requestId, resolve, reject });
+        if (!isWriting) void writeAll();
+      }),
+    confirm: () => {
+      const askedMs = performance.now();
+      asking ??= write(async () => askedMs).finally(() => {
+        asking = null;
+      });
+      return asking;
+    },
+  };
 }
 
 // Other processes may take the search of one that was held up for longer.
 const freshMs = 1_000;
 
 /**
- * Records the attempts of one search for the ledger. `note` returns the row of the next attempt; `confirm` rejects when the search is no longer
- * this process's. `finish` returns the attempts and the unsent note.
+ * Records the attempts of one search for the ledger. `note` returns the row of the next attempt; `confirm` is that of `createAttemptNotes`.
+ * `finish` returns the attempts and the unsent note.
  */
 export function recordAttempts(
   note: () => Promise<number>,
-  confirm: () => Promise<void>,
+  confirm: () => Promise<number>,
 ): {
   observer: AttemptObserver;
   finish(): Omit<SearchAttempts, 'requestId'>;
@@ -70,13 +80,15 @@ export function recordAttempts(
   return {
     observer: {
       leaving: async () => {
-        if (heldBack === undefined) call = await note();
-        else {
-          if (performance.now() - confirmedMs > freshMs) await confirm();
+        const nowMs = performance.now();
+        if (heldBack === undefined) {
+          call = await note();
+          confirmedMs = nowMs;
+        } else {
+          if (nowMs - confirmedMs > freshMs) confirmedMs = await confirm();
           call = heldBack;
         }
         heldBack = undefined;
-        confirmedMs = performance.now();
       },
       ended: (attempt, end) => {
         if (call === undefined)
@@ -128,7 +140,7 @@ export async function searchUnplanned(
     });
     return call;
   };
-  const { observer, finish } = recordAttempts(note, () => session.write(async () => undefined));
+  const { observer, finish } = recordAttempts(note, createAttemptNotes(session).confirm);
   const calls = abortLater(signal, stopGraceMs);
   const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
   const outcome = await screen(client.aml, request, options).finally(calls.clear);

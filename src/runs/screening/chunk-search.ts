@@ -122,7 +122,7 @@ async function searchTasks(
     client,
     signals,
     outage: reach,
-    noteAttempt: createAttemptNotes(session),
+    notes: createAttemptNotes(session),
     tally: new SearchTally({ total: tasks.length, done: 0 }, undefined),
     badAnswers: new BadAnswers(await countBadAnswers(database, claim.runId, requestIds)),
   };

@@ -9,11 +9,11 @@ import {
   readWorkers,
   stopChunks,
 } from '../../store/night/chunks.js';
-import { countAnswers, countBadAnswers, markInFlightUnknown } from '../../store/night/ledger.js';
+import { countAnswers, markInFlightUnknown } from '../../store/night/ledger.js';
 import { countSearchTasks } from '../../store/night/screenings.js';
 import { RunHalted, stopGraceMs } from '../halt.js';
 import { runWorker } from '../worker-run.js';
-import { BadAnswers, type SearchContext } from './search-task.js';
+import type { SearchContext } from './search-task.js';
 
 const pollMs = 250;
 const missingAfterMs = 5_000;
@@ -28,7 +28,7 @@ export const toChunkSize = (perSecond: number): number => Math.min(500, Math.max
  * searches have ended one worker after another.
  */
 export async function searchByWorkers(context: SearchContext): Promise<{ unanswered: number }> {
-  const { session, tally, controls } = context;
+  const { session, tally, controls, badAnswers } = context;
   const { app, run, write } = session;
   if (!(await controls.searchIfDue())) return { unanswered: 0 };
   const { service, screening } = app.settings;
@@ -42,6 +42,7 @@ export async function searchByWorkers(context: SearchContext): Promise<{ unanswe
       most: Math.min(all, tally.affordable),
     }),
   );
+  const before = await countAnswers(app.database, run.runId);
   const inline = startInline(context);
   try {
     for (const { searches } of waves) {
@@ -52,11 +53,10 @@ export async function searchByWorkers(context: SearchContext): Promise<{ unanswe
   } finally {
     await leaveWorkers(context).finally(inline.stop);
   }
-  const bad = await countBadAnswers(app.database, run.runId);
-  context.badAnswers = new BadAnswers(bad, await countAnswers(app.database, run.runId));
+  const again = badAnswers.follow(before, await countAnswers(app.database, run.runId));
   const { remaining } = await countSearchTasks(app.database, run.runId);
   if (remaining > 0 && tally.affordable === 0) tally.reachLimit();
-  return { unanswered: Math.max(0, remaining - bad.size) };
+  return { unanswered: remaining - again };
 }
 
 /** Makes this process a worker as well, where the settings want it. */

@@ -160,7 +160,7 @@ export async function openLedgerWatch(
   };
   // One check at a time, and each starts after the write that it follows.
   const follow = async <T>(written: T): Promise<T> => {
-    looking = looking.then(look);
+    looking = looking.catch(() => undefined).then(look);
     await looking;
     return written;
   };

@@ -44,7 +44,7 @@ export async function screenTasks({
   const waitPolicy = { clock: app.clock, outage, signal: session.signal };
   const controls = new ControlRounds(session, client, waitPolicy, tally);
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(app.database, run.runId) : new Map());
-  const context = { ...part, tally, signals, controls, badAnswers, noteAttempt: createAttemptNotes(session) };
+  const context = { ...part, tally, signals, controls, badAnswers, notes: createAttemptNotes(session) };
   try {
     const stopped = await screenAll(context).then(() => null, requireLimitHalt);
     // Also after a limit: the service still answers, and the time of a resume is unknown.

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.js';
 import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
+import type { AnswerCounts } from '../../store/night/ledger.js';
 import { readSearchTasks, type SearchTask } from '../../store/night/screenings.js';
 import { abortLater, RunHalted, stopGraceMs, toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
@@ -15,7 +16,7 @@ export interface SearchContext {
   client: Client;
   account: WatchedAccount;
   outage: OutageWatch;
-  noteAttempt: ReturnType<typeof createAttemptNotes>;
+  notes: ReturnType<typeof createAttemptNotes>;
   tally: SearchTally;
   controls: ControlRounds;
   signals: ReturnType<typeof openStopSignals>;
@@ -23,24 +24,18 @@ export interface SearchContext {
 }
 
 /** What one search needs. */
-export type TaskContext = Pick<
-  SearchContext,
-  'session' | 'client' | 'noteAttempt' | 'tally' | 'signals' | 'badAnswers'
-> & {
+export type TaskContext = Pick<SearchContext, 'session' | 'client' | 'notes' | 'tally' | 'signals' | 'badAnswers'> & {
   outage: Pick<OutageWatch, 'noteAnswer'>;
 };
 
 /** Makes one search unless the run is stopping, and emits the progress. */
 export async function searchTask(
-  { session, client, outage, noteAttempt, tally, signals, badAnswers }: TaskContext,
+  { session, client, outage, notes, tally, signals, badAnswers }: TaskContext,
   task: SearchTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
   const { app, organisation, runId } = session;
-  const { observer, finish } = recordAttempts(
-    () => noteAttempt(task.requestId),
-    () => session.write(async () => undefined),
-  );
+  const { observer, finish } = recordAttempts(() => notes.note(task.requestId), notes.confirm);
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
   const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
@@ -140,13 +135,21 @@ export class BadAnswers {
   #again = 0;
   #hasGivenUp = false;
 
-  /** `before` has the number of earlier bad answers of this run by request; `others` what other processes have got since this start. */
-  constructor(before: ReadonlyMap<number, number>, others: { answers: number; bad: number } | null = null) {
+  /** `before` has the number of earlier bad answers of this run by request. */
+  constructor(before: ReadonlyMap<number, number>) {
     for (const [requestId, attempts] of before) this.#waiting.set(requestId, { attempts, reason: 'bad_response' });
-    if (others === null) return;
-    this.#answers = others.answers;
-    this.#bad = others.bad;
-    this.#again = before.size;
+  }
+
+  /** Takes over what other processes have got between two counts. Returns how many searches are to be made again because of that. */
+  follow(before: AnswerCounts, after: AnswerCounts): number {
+    this.#answers += after.answers - before.answers;
+    this.#bad += after.bad - before.bad;
+    this.#waiting.clear();
+    for (const [requestId, attempts] of after.remaining) {
+      this.#waiting.set(requestId, { attempts, reason: 'bad_response' });
+      if (attempts > (before.remaining.get(requestId) ?? 0)) this.#again += 1;
+    }
+    return this.#again;
   }
 
   /** Records an outcome; returns whether the search is to be made again. */

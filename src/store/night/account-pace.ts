@@ -131,11 +131,23 @@ async function insertPace(database: Queryable, accountId: number): Promise<void>
   );
 }
 
-/** Takes the turn to try a service that is out of reach, for all processes of the account; false until `everyMs` after the last one. */
-export async function takeTry(database: Queryable, accountId: number, everyMs: number): Promise<boolean> {
+/**
+ * Takes the turn to try a service that is out of reach, for all workers that are alike; false until `everyMs` after the last one, and while there is
+ * no chunk for them.
+ */
+export async function takeTry(
+  database: Queryable,
+  { version, settingsDigest, accountId }: { version: string; settingsDigest: string; accountId: number },
+  everyMs: number,
+): Promise<boolean> {
   const taken = await database.execute(
     sql`insert into account_pace as pace (account_id, next_at, tried_at)
-     values (${paceAccountSql(accountId)}, ${beginningSql(accountId)}, clock_timestamp())
+     select ${accountId}, ${beginningSql(accountId)}, clock_timestamp()
+     where exists (
+       select from chunk join run using (run_id)
+       where chunk.state = 'open' and chunk.wave <= run.wave and chunk.version = ${version} and run.state = 'running'
+         and run.account_id = ${accountId} and run.settings_digest = ${settingsDigest}
+     )
      on conflict (account_id) do update set tried_at = excluded.tried_at
      where coalesce(pace.tried_at <= excluded.tried_at - ${spanSql(everyMs)}, true)`,
   );

@@ -158,9 +158,9 @@ export async function leaveChunk(
 
 /** Stops the chunks of a run: no further search begins, and what is under way may still be saved. */
 export async function stopChunks(transaction: Queryable, runId: number): Promise<void> {
-  // In one order, so that two who stop a run do not wait for each other.
+  // In one order, and beside those who write under a claim, so that nobody waits for another in a circle.
   await transaction.execute(
-    sql`select from chunk where run_id = ${runId} and state = 'open' order by number for update`,
+    sql`select from chunk where run_id = ${runId} and state = 'open' order by number for no key update`,
   );
   await transaction.execute(sql`update chunk set state = 'stopped' where run_id = ${runId} and state = 'open'`);
 }
@@ -220,7 +220,7 @@ export function readChunkProgress(database: Queryable, runId: number, accountId:
        count(*) filter (where chunk.state = 'done')::integer as done,
        coalesce(sum(chunk.searches) filter (where chunk.state = 'done'), 0)::integer as searches,
        (select coalesce(sum(calls), 0)::integer from run_worker where run_worker.run_id = ${runId}) as calls,
-       min(chunk.halted_by) as halted_by, min(chunk.halt_reason) as halt_reason,
+       min(chunk.halted_by) as halted_by, (array_agg(chunk.halt_reason order by chunk.halted_by))[1] as halt_reason,
        min(chunk.number) filter (where chunk.state = 'open' and chunk.deaths >= ${mostDeaths}) as abandoned,
        coalesce((
          select extract(epoch from greatest(paused_until, clock_timestamp()) - clock_timestamp())::float8 * 1000

@@ -146,14 +146,21 @@ export function findAnsweredRequest(database: Queryable, runId: number) {
   );
 }
 
-/** How many answers a run has got so far, and how many of them were bad. */
-export function countAnswers(database: Queryable, runId: number) {
-  return readRow(
+/** How many answers a run has got so far, how many of them were bad, and that by request of what remains of its plan. */
+export interface AnswerCounts {
+  answers: number;
+  bad: number;
+  remaining: ReadonlyMap<number, number>;
+}
+
+export async function countAnswers(database: Queryable, runId: number): Promise<AnswerCounts> {
+  const counts = await readRow(
     database,
     z.object({ answers: z.number(), bad: z.number() }),
     sql`select count(*) as answers, count(*) filter (where outcome = 'bad_response') as bad
      from call where run_id = ${runId} and outcome in ('ok', 'bad_response')`,
   );
+  return { ...counts, remaining: await countBadAnswers(database, runId) };
 }
 
 /** The number of bad answers of a run by request: of these requests, or of all that remain of its plan. */

@@ -57,7 +57,7 @@ describeOnEachDatabase('the ledger of attempts', (open) => {
     await run(app);
     const numbers = new RunNumbers({ runId: 1, worker: 1, wave: 1 });
     const write: Parameters<typeof createAttemptNotes>[0]['write'] = (noting) => database.transaction(noting);
-    const note = createAttemptNotes({ app, numbers, write });
+    const { note } = createAttemptNotes({ app, numbers, write });
     const requests = Array.from({ length: 205 }, (_, place) => place + 1_001);
     const numbersOfCalls = await Promise.all(requests.map(note));
     const noted = z.object({ requestId: z.number(), number: z.number() });

