@@ -98,7 +98,7 @@ describeOnPostgres('a run whose searches workers make', (open) => {
     await workers.stop();
     expect(people.map((name) => searched(sandbox, name))).toEqual(people.map(() => 0));
     const said = app.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
-    expect(said.join('\n')).toMatch(/none of 1 workers has this version, these these settings/);
+    expect(said.join('\n')).toMatch(/none of 1 workers has this version, these settings/);
   });
 
   it('is stopped by a worker whose account is refused, with the reason', async () => {
