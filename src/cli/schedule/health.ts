@@ -248,7 +248,10 @@ async function describeServer(
     const pending = await pendingMigrations(database);
     if (pending.length > 0) return [`${pending.length} migrations are pending`] as const;
     const failed: Failed[] = [];
-    for (const one of configs) failed.push(...(await listFailed(database, one)));
+    for (const one of configs) {
+      const unreadable = (): Failed[] => [[nameJobs(one), 'unreadable']];
+      failed.push(...(await listFailed(database, one).catch(unreadable)));
+    }
     return [reachable, ...failed] as const;
   }).catch(() => ['unreachable'] as const);
   return within(answerLimitMs, looking).catch(() => [`no answer within ${answerLimitMs} ms`] as const);
