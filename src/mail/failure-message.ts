@@ -43,7 +43,7 @@ export function buildFailureMessage(
     actions,
     facts: keep<MessageLines['facts'][number]>(
       ['Roster', roster ?? 'all'],
-      organisation !== 'default' && ['Organisation', organisation],
+      ['Organisation', organisation],
       ['When', formatMinute(at, timezone)],
       ['Times in', timezone],
     ),

@@ -20,7 +20,7 @@ afterAll(() => Promise.all([north.close(), south.close()]));
 
 // One roster name, one set of references, one recipient, two accounts; and a third organisation whose key is missing.
 const toConfiguration = (cron: string): string => `service: { rate: { perSecond: 200, concurrency: 4 } }
-mail: { transport: file, from: desk@bank.example, to: [group@bank.example] }
+mail: { transport: file, from: desk@bank.example, to: [group@bank.example], recipients: [{ to: boss@bank.example, kinds: [group] }] }
 controls: ${JSON.stringify(controls)}
 jobs: { rescreen: "${cron}", sweep: off, report: off }
 organisations:
@@ -162,6 +162,10 @@ test('two organisations with the same roster and references in their second week
     (await statesOf(organisation)).split('\n').filter((line) => line.includes(state)).length;
   expect([await countLines('north', 'false_positive'), await countLines('south', 'false_positive')]).toEqual([1, 0]);
   expect([await countLines('north', 'open_alert'), await countLines('south', 'open_alert')]).toEqual([1, 2]);
+  for (const name of ['north', 'south']) {
+    const { exitCode } = await cli('schedule', 'run', 'report', '--organisation', name);
+    expect(exitCode).toBe(0);
+  }
   // Reports and mails have a folder of each, and each mail to the common recipient names its organisation.
   const reports = join(folder, 'reports');
   expect((await readdir(reports)).toSorted()).toEqual(['east', 'north', 'south']);
@@ -172,6 +176,10 @@ test('two organisations with the same roster and references in their second week
     const mails = await readdir(join(reports, own, 'mail'));
     const texts = await Promise.all(mails.map((name) => readFile(join(reports, own, 'mail', name), 'utf8')));
     expect(texts.length).toBeGreaterThan(1);
+    // The report over all rosters of it.
+    expect(texts.filter((text) => /^To: boss@bank\.example\r$/m.test(text) && text.includes('1 roster'))).toHaveLength(
+      1,
+    );
     for (const text of texts) expect(text).toContain(own);
     for (const text of texts) expect(text).not.toContain(other);
     expect(

@@ -10,6 +10,7 @@ import { collect, makeCliSite, runCli, startCli } from '../helpers/cli-process.j
 import { createLogin } from '../helpers/database-servers.js';
 import { testDatabases, toWorkerGrants } from '../helpers/databases.js';
 import { findFreePort } from '../helpers/loopback.js';
+import { listUnnamedCommands } from '../helpers/report-files.js';
 import { listSearches } from '../helpers/small-site.js';
 import { makeCustomerNames, people, toCsv, watchlist } from '../helpers/small-world.js';
 
@@ -174,7 +175,10 @@ test('of two organisations the one whose key is refused is named at once, and th
   const worker = startWorker(known, '--metrics', `127.0.0.1:${port}`);
   await worker.waitFor(/"organisation":"north".*worker_ready/);
   await worker.waitFor(/"level":"error".*"organisation":"south".*"code":"account".*worker_failed/);
-  const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  expect(await ask('/readyz')).toMatch(/^worker: running\nsouth: blocked \(account\)\n$/m);
+  expect(listUnnamedCommands(worker.log.text(), '(?:north|south)')).toEqual([]);
+  const figures = await ask('/metrics');
   expect(figures.match(/^nightscreen_workers.*$/gm)).toEqual([
     'nightscreen_workers{organisation="north"} 1',
     'nightscreen_workers{organisation="south"} 0',

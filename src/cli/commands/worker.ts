@@ -31,7 +31,7 @@ function listServed(asked: Invocation): readonly [Scheduled, ...Scheduled[]] {
 
 /** Works until the signal. What fails is tried again where other organisations depend on this process, and thrown where none do. */
 async function keepWorking(invocation: Invocation, logger: Logger, concurrency: number | undefined): Promise<void> {
-  const { signal, options, measuring, isBesideOthers = false } = invocation;
+  const { signal, measuring, isBesideOthers = false } = invocation;
   while (!signal.aborted) {
     try {
       const config = loadInvocationConfig(invocation);
@@ -47,8 +47,7 @@ async function keepWorking(invocation: Invocation, logger: Logger, concurrency: 
       if (!isBesideOthers || signal.aborted) throw error;
       const description = describeError(error);
       const { code, message } = description;
-      const facts = { organisation: options.organisation, code, message, ...toErrorDetails(description), retryMs };
-      logger.error(facts, 'worker_failed');
+      logger.error({ code, message, ...toErrorDetails(description), retryMs }, 'worker_failed');
       if (measuring) measuring.metrics.blockedBy = code;
       await systemClock.sleep(retryMs, signal).catch(() => undefined);
     }
@@ -65,12 +64,14 @@ export const command = defineCommand({
   examples: ['worker', 'worker --concurrency 32 --metrics :9464'],
   run: async ({ options: { concurrency, metrics: address }, invocation: asked }) => {
     const served = listServed(asked);
-    const logger = openLogger(asked, served[0].config);
+    const [{ config }] = served;
+    const logger = openLogger(asked, config);
     const { monitorWorker } = await import('../schedule/health.js');
     const monitoring = address === undefined ? null : await monitorWorker(asked, served, { logger, address });
     const invocations = monitoring?.invocations ?? served.map(({ invocation }) => invocation);
+    const keep = (one: Invocation) => keepWorking(one, openLogger(one, config), concurrency);
     try {
-      await Promise.all(invocations.map((invocation) => keepWorking(invocation, logger, concurrency)));
+      await Promise.all(invocations.map(keep));
     } finally {
       await monitoring?.stop();
     }

@@ -76,7 +76,14 @@ it('the watchdog pings its monitor once for all', async () => {
 });
 
 it('a command for one is refused without a name, and the scheduler of several without Postgres', async () => {
-  for (const words of [['rescreen'], ['status', '--out', 'x.csv'], ['review', 'export', '--out', 'x.csv']]) {
+  const commands = [
+    'rescreen',
+    'status --out x.csv',
+    'review export --out x.csv',
+    'report --all',
+    'report --all --send',
+  ];
+  for (const words of commands.map((command) => command.split(' '))) {
     const { exitCode, stderr } = await cli(...words);
     expect([words, exitCode]).toEqual([words, 2]);
     expect(stderr).toContain('--organisation');
