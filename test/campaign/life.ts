@@ -18,6 +18,9 @@ import { setTrap } from './traps.js';
 // One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
 const emit = (message: LifeMessage): void => void process.send?.(message);
 
+const stopping = new AbortController();
+process.once('SIGTERM', () => stopping.abort(new Error('SIGTERM')));
+
 const mail = {
   ...mailSettingsSchema.parse({
     transport: 'smtp',
@@ -28,10 +31,21 @@ const mail = {
   timeoutMs: 5_000,
 };
 
-const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
+/** Sets the clock of this process, as that of a host may be wrong: its dates, and not what it measures. */
+function shiftDates(offsetMs: number): void {
+  if (offsetMs === 0) return;
+  const { now } = Date;
+  Date.now = () => now() + offsetMs;
+  globalThis.Date = new Proxy(Date, {
+    construct: (target, words, called) =>
+      Reflect.construct(target, words.length === 0 ? [target.now()] : words, called),
+  });
+}
+
+const makeClock = ({ haste = 1 }: LifeOrder): Clock => {
   // With the machine's own clock the rate is shared with other processes.
-  if (offsetMs === 0 && haste === 1) return systemClock;
-  const begunMs = Date.now() + offsetMs;
+  if (haste === 1) return systemClock;
+  const begunMs = Date.now();
   const elapsedMs = (): number => performance.now() * haste;
   const sinceMs = elapsedMs();
   return {
@@ -59,6 +73,7 @@ function tellSent(): void {
 async function live(order: LifeOrder, emitStage: (stage: string) => void): Promise<RunSummary | null> {
   const trap = await setTrap(order);
   if (order.tellsSent) tellSent();
+  shiftDates(order.offsetMs);
   const database = await openDatabase(
     { ...order.location, reconnect: { reconnectForMs: 90_000 } },
     `life ${process.pid}`,
@@ -93,7 +108,7 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
     };
     try {
       if (order.task === 'work') {
-        await runWorker({ ...app, owner: `life-${process.pid}` }, new AbortController().signal);
+        await runWorker({ ...app, owner: `life-${process.pid}` }, stopping.signal);
         return null;
       }
       if (order.task === 'report') {
@@ -105,7 +120,7 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
         return null;
       }
       const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
-      return await runScreening({ ...app, secret, emit: hear }, options, new AbortController().signal);
+      return await runScreening({ ...app, secret, emit: hear }, options, stopping.signal);
     } finally {
       await app.client().close();
     }

@@ -4,7 +4,7 @@ import { compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { runCrashTrial, runDisturbedTrial } from './crash-trials.js';
 import type { LedgerFigures } from './end-state.js';
-import { runFleetTrial } from './fleet-trials.js';
+import { dumpCalmNight, mishaps, runFleetTrial, runMishap } from './fleet-trials.js';
 import { runOutageTrial, runPauseTrial, runStartsTrial } from './rival-trials.js';
 import { type Locate, Nursery, openPlaces, type Places } from './site.js';
 
@@ -128,40 +128,80 @@ async function disturb(locate: Locate): Promise<Verdict> {
   };
 }
 
-async function workers(locate: Locate): Promise<Verdict> {
-  const workers = 3;
-  const figures = await runFleetTrial(nursery, {
-    locate,
-    workers,
-    customers: isLong ? 20_000 : 2_000,
-    rate: { perSecond: isLong ? 200 : 100, concurrency },
-    times: isLong ? 50 : 6,
-    random: makeSeededRandom(seed),
-    emit: (line) => values.talk && say(`  ${line}`),
-  });
-  const { kills, lost, twice, repeated, differences } = figures;
+/** What no night of workers may break, whatever happens in it. */
+function assessFleet(figures: Awaited<ReturnType<typeof runMishap>>, perSecond: number): Verdict {
+  const { lost, twice, repeated, takenOver, gap, busiest, exits, differences } = figures;
   const ledger = assessLedger(figures.ledger);
-  // A new process of the run takes the chunks from all workers. A batch is what is answered in 100 ms, and in the save before it.
-  const mostAWorker = concurrency + 50;
-  const most =
-    (kills.worker + kills.freeze + kills.connection) * mostAWorker + kills.coordinator * workers * mostAWorker;
   return {
-    figures: `${kills.worker} kills of workers, ${kills.freeze} frozen for 12 s, ${kills.coordinator} kills of the run, ${kills.connection} of connections in ${figures.seconds.toFixed(0)} s: ${lost} lost, ${twice} twice, ${repeated} searches repeated, ${ledger.figures}`,
+    figures: `${figures.found && `${figures.found}, `}in ${figures.seconds.toFixed(0)} s: ${lost} lost, ${twice} twice, ${repeated} searches repeated, ${takenOver} chunks taken over, ${gap.toFixed(1)} s without a call, at most ${busiest} of ${perSecond} a second, ${ledger.figures}`,
     broken: [
       ...ledger.broken,
       ...differences,
+      ...exits,
       ...unless(lost === 0, `${lost} customers lost`),
       ...unless(twice === 0, `${twice} changes twice`),
-      ...unless(repeated <= most, `${repeated} searches repeated, more than ${most}`),
+      ...unless(busiest <= perSecond, `${busiest} calls in a second`),
     ],
   };
 }
 
-function listTrials({ embedded, postgres }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
+// A batch is what is answered in 100 ms, and in the save before it.
+const mostAWorker = concurrency + 50;
+
+async function workers(locate: Locate): Promise<Verdict> {
+  const place = {
+    nursery,
+    locate,
+    workers: 3,
+    customers: isLong ? 20_000 : 2_000,
+    rate: { perSecond: isLong ? 200 : 100, concurrency },
+  };
+  const figures = await runFleetTrial(place, await dumpCalmNight(place), {
+    times: isLong ? 50 : 6,
+    random: makeSeededRandom(seed),
+    emit: (line) => values.talk && say(`  ${line}`),
+  });
+  const { kills, repeated } = figures;
+  const { figures: words, broken } = assessFleet(figures, place.rate.perSecond);
+  // A new process of the run takes the chunks from all workers.
+  const most = (kills.worker + kills.freeze + kills.connection + kills.coordinator * place.workers) * mostAWorker;
+  return {
+    figures: `${kills.worker} kills of workers, ${kills.freeze} frozen for 12 s, ${kills.coordinator} kills of the run, ${kills.connection} of connections ${words}`,
+    broken: [...broken, ...unless(repeated <= most, `${repeated} searches repeated, more than ${most}`)],
+  };
+}
+
+let calmNight: ReturnType<typeof dumpCalmNight> | undefined;
+
+async function mishap(places: Places, happen: (typeof mishaps)[string]): Promise<Verdict> {
+  const place = {
+    nursery,
+    locate: places.postgres,
+    workers: 4,
+    customers: isLong ? 1_000 : 500,
+    rate: { perSecond: 50, concurrency },
+  };
+  calmNight ??= dumpCalmNight(place);
+  const figures = await runMishap(place, await calmNight, happen, places);
+  const { figures: words, broken } = assessFleet(figures, place.rate.perSecond);
+  const most = place.workers * mostAWorker;
+  return {
+    figures: words,
+    broken: [
+      ...broken,
+      ...unless(figures.repeated <= most, `${figures.repeated} searches repeated, more than ${most}`),
+    ],
+  };
+}
+
+function listTrials(places: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
+  const { embedded, postgres } = places;
+  const happenings = Object.entries(mishaps).filter(([name]) => isLong || name === 'server crash');
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
     ['starts embedded', () => starts(embedded)],
     ['workers postgres', () => workers(postgres)],
+    ...happenings.map(([name, happen]) => [`mishap: ${name}`, () => mishap(places, happen)] as const),
     // A short form of these is kill-points.test.ts and kill-rivals.test.ts of test/long.
     ...(isLong
       ? ([

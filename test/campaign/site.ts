@@ -12,7 +12,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { bundleProgram, type Program, quickStart } from '../helpers/cli-process.js';
-import { createDatabaseSql, startPostgres } from '../helpers/database-servers.js';
+import { createDatabaseSql, type PostgresServer, startPostgres } from '../helpers/database-servers.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { listed, toCsv } from '../helpers/small-world.js';
 import type { KillPoint } from './traps.js';
@@ -307,6 +307,8 @@ export const finish = async (life: Promise<Life>): Promise<void> => expectComple
 export interface Places {
   embedded: Locate;
   postgres: Locate;
+  /** Stops the server of `postgres` at once; gives what starts it again. */
+  crash: PostgresServer['crash'];
   close(): Promise<void>;
 }
 
@@ -329,6 +331,7 @@ export async function openPlaces(): Promise<Places> {
       return { folder };
     },
     postgres: async () => ({ url: toDatabase(server.url, await makeDatabase()) }),
+    crash: server.crash,
     close: async () => {
       await server.stop();
       for (const folder of folders) await rm(folder, { recursive: true, force: true });

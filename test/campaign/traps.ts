@@ -35,6 +35,8 @@ const statementPoints = {
   in_reporting: { mark: /^insert into report /, moment: 'after_commit' },
   after_report_files: { mark: /^update report set manifest_sha256 = /, moment: 'before_statement' },
   before_sending: { mark: /^insert into outbox .* on conflict /, moment: 'after_commit' },
+  in_claim: { mark: /^with free as /, moment: 'in_commit' },
+  in_chunk_end: { mark: /^update chunk set lease_key = null/, moment: 'in_commit' },
   in_takeover: { mark: /^update call set outcome = 'unknown' /, moment: 'before_statement' },
   in_closing: { mark: /^select applied_wave as applied, /, moment: 'before_statement' },
   before_noting_sent: { mark: /^update outbox set attempts = attempts \|\|/, moment: 'before_statement' },
@@ -73,6 +75,17 @@ export const pointsOfRun: readonly KillPoint[] = [
   'in_commit',
   'after_commit',
   'in_finishing',
+];
+
+/** Points of a worker, in the order of the flow. */
+export const pointsOfWorker: readonly KillPoint[] = [
+  'in_claim',
+  'in_intent_commit',
+  ...callPoints,
+  'before_commit',
+  'in_commit',
+  'after_commit',
+  'in_chunk_end',
 ];
 
 /** Points after which the run itself may be over, so that only its report has to be made again. */

@@ -8,7 +8,7 @@ import { listenOnLoopback } from './loopback.js';
 export type Cut = 'before' | 'after';
 
 /** A wire between a client and a Postgres server that can be cut exactly at a commit. */
-interface CuttingProxy {
+export interface CuttingProxy {
   url: string;
   /** Cuts the connection at the next `commit`; `byCrash`, called when the commit has taken place, may end the server instead. */
   cutAtCommit(cut: Cut, byCrash?: () => Promise<void>): void;

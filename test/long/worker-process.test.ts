@@ -231,3 +231,26 @@ test('a login with the rights of docs/scaling.md alone is enough for a worker, a
     await expect(limited.execute(refused), `${login}: ${refused}`).rejects.toThrow(/permission denied/);
   }
 }, 60_000);
+
+test('a worker whose login lacks a right names it before it makes calls; one that loses it gives its chunk back', async () => {
+  const site = await makeSite(60);
+  expect((await runCli(['import'], site)).exitCode).toBe(0);
+  const owner = await databases.open(site.location);
+  const { login, url } = await createLogin(owner, 'worker', (name) => toWorkerGrants(name).join('\n'));
+  const limited = { ...site, environment: { ...site.environment, DATABASE_URL: url } };
+  await owner.execute(`revoke insert on response from ${login}`);
+  const lacking = await runCli(['worker'], limited);
+  expect(lacking.exitCode, lacking.stderr).toBe(2);
+  expect(lacking.stderr).toMatch(/its login lacks INSERT on response: .*docs\/scaling\.md/);
+  await owner.execute(`grant insert on response to ${login}`);
+  const losing = startWorker(limited);
+  await losing.waitFor(/worker_ready/);
+  await owner.execute(`revoke insert on response from ${login}`);
+  const night = runCli(['rescreen', '--json'], site);
+  await losing.waitFor(/permission denied for table response/);
+  expect((await losing.stop()).exitCode, losing.log.text()).toBe(1);
+  const able = startWorker(site);
+  expect(JSON.parse((await night).stdout)).toMatchObject({ state: 'complete', counts: { screened: 60, failed: 0 } });
+  expect((await able.stop('SIGTERM')).exitCode).toBe(0);
+  expect(await readColumn(owner, z.string(), 'select distinct state from chunk')).toEqual(['done']);
+}, 60_000);
