@@ -11,8 +11,8 @@ import type { RunSession } from '../session.js';
 
 /**
  * Notes attempts in the ledger right before they are sent; the result of `note` is the row of the attempt, after the commit. What is due at the
- * same time is noted together, one group after another. `confirm` rejects when nothing more may be written; it resolves with the time that its
- * question was asked, by `performance.now()`.
+ * same time is noted together, one group after another. `confirm` rejects when nothing more may be written; it resolves with the time before its
+ * transaction, by `performance.now()`.
  */
 export function createAttemptNotes({ app, numbers, write }: Pick<RunSession, 'app' | 'numbers' | 'write'>): {
   note(requestId: number): Promise<number>;
