@@ -114,13 +114,20 @@ async function withServices<T>(
   }
 }
 
-const warmUpMs = 2_000;
+/** How long processes are warmed up, and then measured, in seconds. */
+interface Span {
+  warmUp: number;
+  measured: number;
+}
 
-/** The share of a rate that was sent from two seconds after the first search until so many seconds after it. */
-function computeShare(sentMs: readonly number[], perSecond: number, seconds: number): number {
-  const [firstMs = 0] = sentMs;
-  const [fromMs, endMs] = [firstMs + warmUpMs, firstMs + seconds * 1_000];
-  return sentMs.filter((atMs) => atMs >= fromMs && atMs < endMs).length / (((endMs - fromMs) * perSecond) / 1_000);
+/** The code of a process that has just begun is not compiled yet. */
+const toSpan = (isQuick: boolean): Span => (isQuick ? { warmUp: 2, measured: 2 } : { warmUp: 10, measured: 20 });
+
+/** The searches a second that were sent after the warm-up. */
+function computePace(sentMs: readonly number[], { warmUp, measured }: Span): number {
+  const fromMs = (sentMs[0] ?? 0) + warmUp * 1_000;
+  const endMs = fromMs + measured * 1_000;
+  return sentMs.filter((atMs) => atMs >= fromMs && atMs < endMs).length / measured;
 }
 
 const ticksPerSecond = 100;
@@ -161,22 +168,22 @@ const readWritten = async (database: Database) => {
 /** The share of a rate that a fleet sends, and the windows of a second that hold more. */
 async function measureShare(yard: Yard, perSecond: number): Promise<Figure[]> {
   const { emit } = yard;
-  const seconds = yard.isQuick ? 4 : 15;
+  const span = toSpan(yard.isQuick);
   return withServices(1, { latencyMs, refusedShare }, async ([service]) => {
     if (service === undefined) return [];
     const rate = { perSecond, concurrency };
-    const fleet = await Fleet.begin(yard, [{ customers: perSecond * seconds, rate, service }]);
+    const fleet = await Fleet.begin(yard, [{ customers: perSecond * (span.warmUp + span.measured), rate, service }]);
     try {
       await fleet.awaitSearches(service);
-      await delay(warmUpMs);
+      await delay(span.warmUp * 1_000);
       const [cpu, written] = [await readServerCpu(fleet.database), await readWritten(fleet.database)];
-      await delay(seconds * 1_000 - warmUpMs + 200);
+      await delay(span.measured * 1_000);
       const [cpuAfter, writtenAfter] = [await readServerCpu(fleet.database), await readWritten(fleet.database)];
       const all = fleet.sentTo(service);
-      const used = computeShare(all, perSecond, seconds);
+      const used = computePace(all, span) / perSecond;
       const busiest = countBusiestSecond(all);
       const above = all.filter((atMs, place) => (all[place + perSecond] ?? Number.POSITIVE_INFINITY) - atMs < 1_000);
-      const each = (after: number, before: number): number => (after - before) / (seconds - 1.8);
+      const each = (after: number, before: number): number => (after - before) / span.measured;
       emit(
         `${perSecond}/s: ${(used * 100).toFixed(2)} % sent, ${above.length} windows above it, busiest second ${busiest}; Postgres: ${(each(cpuAfter, cpu) * 100).toFixed(1)} % of a core, ${(each(writtenAfter.walBytes, written.walBytes) / 1e3).toFixed(0)} kB of log, ${each(writtenAfter.orders, written.orders).toFixed(1)} orders and ${each(writtenAfter.claims, written.claims).toFixed(1)} writes of chunks a second`,
       );
@@ -236,19 +243,16 @@ async function measureTakeover(yard: Yard, isBusy: boolean): Promise<Figure[]> {
 
 /** Searches a second of so many workers with eight calls each, without a limit, at 100 ms. */
 async function measureThroughput(yard: Yard, count: number): Promise<number> {
-  const seconds = yard.isQuick ? 1 : 10;
+  const span = toSpan(yard.isQuick);
   return withServices(1, { latencyMs: 100 }, async ([service]) => {
     if (service === undefined) return Number.NaN;
     const rate = { perSecond: fullRate, concurrency: 8 };
-    const customers = 100 * count * (seconds + 4);
+    const customers = 100 * count * (span.warmUp + span.measured + 2);
     const fleet = await Fleet.begin(yard, [{ customers, rate, service }], count);
     try {
       await fleet.awaitSearches(service);
-      await delay(seconds * 1_000 + 2_500);
-      const sentMs = fleet.sentTo(service);
-      // Chunks are claimed within a poll of half a second.
-      const fromMs = (sentMs[0] ?? 0) + warmUpMs;
-      return sentMs.filter((atMs) => atMs >= fromMs && atMs < fromMs + seconds * 1_000).length / seconds;
+      await delay((span.warmUp + span.measured) * 1_000);
+      return computePace(fleet.sentTo(service), span);
     } finally {
       await fleet.end();
     }
@@ -333,21 +337,20 @@ async function measureHandOut({ ground, emit, isQuick }: Yard): Promise<Figure[]
 
 /** What two runs at once, of accounts with 50 and with 500 a second, each send of their rate. */
 async function measureAccounts(yard: Yard): Promise<Figure[]> {
-  const seconds = yard.isQuick ? 3 : 15;
+  const span = toSpan(yard.isQuick);
   const rates = [50, 500];
   return withServices(rates.length, { latencyMs }, async (services) => {
     const runs = services.map((service, place): RunOrder => {
       const perSecond = rates[place] ?? 1;
-      const customers = perSecond * (seconds + 1);
+      const customers = perSecond * (span.warmUp + span.measured + 1);
       return { customers, rate: { perSecond, concurrency }, service, organisation: `bank-${perSecond}` };
     });
     const fleet = await Fleet.begin(yard, runs);
     try {
       await fleet.awaitSearches(...services);
-      await delay(seconds * 1_000);
+      await delay((span.warmUp + span.measured) * 1_000);
       const figures: Figure[] = runs.map(({ rate: { perSecond }, service }) => {
-        const sentMs = fleet.sentTo(service);
-        const used = computeShare(sentMs, perSecond, seconds);
+        const used = computePace(fleet.sentTo(service), span) / perSecond;
         return { figure: `two accounts at once: share of ${perSecond}/s`, value: used, must: 0.95 };
       });
       for (const { figure, value } of figures) yard.emit(`${figure}: ${(value * 100).toFixed(2)} %`);
