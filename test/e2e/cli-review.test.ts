@@ -51,38 +51,3 @@ it('a first run says what it cannot show, and an export keeps every filled list 
   const [moved = ''] = readdirSync(folder).filter((name) => name.startsWith('people.kept-'));
   expect(readFileSync(join(folder, moved), 'utf8')).toBe(roster);
 }, 120_000);
-
-it('on the embedded database each printed command stores what it says, with the user and the configuration', async () => {
-  const settings = 'rosters: [{ name: people, csv: { path: people.csv } }]\n';
-  const site = await makeCliSite({ 'people.csv': toCsv(people), 'own.yaml': settings }, sandbox);
-  const cli = (words: readonly string[]) => runInProcess(words, site);
-  const type = (printed: string, pattern: RegExp) => {
-    const [command = ''] = pattern.exec(printed) ?? [];
-    expect(command).not.toBe('');
-    return cli(command.split(' ').slice(1));
-  };
-  expect(await cli(['onboard', '--config', 'own.yaml'])).toMatchObject({ exitCode: 0 });
-  const exported = await cli(['review', 'export', '--config', 'own.yaml']);
-  const list = join(site.folder, 'review.csv');
-  const [header = '', first = '', second = ''] = readFileSync(list, 'utf8').split('\r\n');
-  expect(header.split(',')).toHaveLength(10);
-  const filled = [header, first.replace(/^,,/, 'false positive,for\xf3,'), second].join('\r\n');
-  writeFileSync(list, Buffer.from(filled.replace('\ufeff', ''), 'latin1'));
-  const named = await cli(['review', 'import', 'review.csv', '--apply', '--by', 'NAME', '--config', 'own.yaml']);
-  expect(named).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--by: is the word NAME') });
-  const preview = await type(exported.stdout, /nightscreen review import .*/);
-  expect(preview.stdout).toMatch(/^encoding: windows-1252, by its letters; line 2 reads: for\xf3$/m);
-  const stored = await type(preview.stdout, /nightscreen review import .*/);
-  expect(stored).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^decided +1$/m) });
-
-  writeFileSync(
-    join(site.folder, 'old.csv'),
-    [
-      'customer_id,listed_name,decision,reason,decided_by,decided_at',
-      `${second.split(',')[4]},${second.split(',')[6]},true match,him,B,2021`,
-    ].join('\n'),
-  );
-  const legacy = await cli(['review', 'import', '--legacy', 'old.csv', '--config', 'own.yaml']);
-  const taken = await type(legacy.stdout, /nightscreen review import .*/);
-  expect(taken).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^accepted for 90 days +1$/m) });
-}, 120_000);

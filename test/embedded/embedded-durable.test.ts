@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { LeaseLostError, RunLockedError } from '../../src/errors.js';
@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/store/database/open-database.js';
 import { sql } from '../../src/store/database/statement.js';
 import { testDatabases } from '../helpers/databases.js';
 
+const numberRow = z.object({ n: z.number() });
 const settingRow = z.object({ value: z.string() });
 const sizeRow = z.object({ mb: z.number(), seen: z.number() });
 const isFsynced = `select current_setting('fsync') as value`;
@@ -80,4 +81,26 @@ it('a new folder is for its owner alone, and holds nothing but the data', async 
   await database.close();
   expect((await stat(made)).mode & 0o777).toBe(0o700);
   expect(await readdir(made)).toEqual(['pgdata']);
+});
+
+it('is stopped by nothing that a killed process left', async () => {
+  const first = await openDatabase({ folder }, 'test');
+  await first.execute('create table kept as select 1 as n');
+  await first.close();
+  const remains = {
+    'postmaster.opts': '',
+    'base/pgsql_tmp/pgsql_tmp42.0': 'rows of a sort',
+    'pg_wal/xlogtemp.42': 'a log that was never used',
+    'global/pg_internal.init.42': 'part of a cache',
+  };
+  for (const pid of ['', '4', 'no number', `${process.pid}\n/pglite/data\n`]) {
+    for (const [name, text] of Object.entries({ ...remains, 'postmaster.pid': pid })) {
+      const path = join(folder, 'pgdata', name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    }
+    const database = await openDatabase({ folder }, 'test');
+    expect([pid, await database.query(numberRow, 'select n from kept')]).toEqual([pid, [{ n: 1 }]]);
+    await database.close();
+  }
 });

@@ -118,11 +118,11 @@ async function makeFolder(original: Original, removals: (() => Promise<void>)[])
   return { folder };
 }
 
-/** Puts a migrated, empty embedded database where the command line looks for one: making it anew takes seconds. */
-export async function seedDatabase(site: string): Promise<void> {
+/** Puts an embedded database without rows where the command line looks for one, migrated or without any table of ours: making it anew takes seconds. */
+export async function seedDatabase(site: string, original: '/embedded' | '/empty' = '/embedded'): Promise<void> {
   const folder = join(site, '.nightscreen');
   await mkdir(folder, { mode: 0o700 });
-  await copyTemplate('/embedded', folder);
+  await copyTemplate(original, folder);
 }
 
 // The system's own copying: Node's takes twice as long for a thousand small files, and all of it in this process.

@@ -90,18 +90,6 @@ describe('a command that creates a database', () => {
   };
   const openSite = () => mkdtemp(join(folder, 'site-'));
 
-  it('warns of a database in the working folder or beside the configuration, and of none at a first start', async () => {
-    const site = await openSite();
-    const elsewhere = await openSite();
-    expect(await importInto(site, {})).toEqual({ exitCode: 0, warning: null });
-    const file = join(elsewhere, 'nightscreen.config.yaml');
-    await writeFile(file, 'log: { level: info }\n');
-    const both = `created at ${join(elsewhere, '.nightscreen')}, beside earlier data: a database at ${join(site, '.nightscreen')}.`;
-    const besideFile = { NIGHTSCREEN_CONFIG: file, NIGHTSCREEN_DATA: '', NIGHTSCREEN_REPORTS: '' };
-    const second = await importInto(site, besideFile);
-    expect(second).toEqual({ exitCode: 0, warning: expect.stringContaining(both) });
-  });
-
   it('warns where Postgres is empty beside reports of earlier runs or an embedded database, the first time only', async () => {
     const site = await openSite();
     const report = join(site, 'reports', 'rescreen-000001');

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeCliSite, runInProcess } from '../../helpers/cli-process.js';
-import { seedDatabase } from '../../helpers/databases.js';
+import { testDatabases } from '../../helpers/databases.js';
 import { listenOnLoopback } from '../../helpers/loopback.js';
 
 const configuration = `jobs: { sweep: off, report: off }
@@ -10,6 +10,7 @@ organisations:
   - { name: north, apiKeyEnv: NORTH_KEY, rosters: [{ name: retail, csv: { path: a.csv } }] }
   - { name: south, apiKeyEnv: SOUTH_KEY, rosters: [{ name: retail, csv: { path: a.csv } }] }
 `;
+const databases = testDatabases('postgres');
 const pings: string[] = [];
 const monitor = createServer((request, response) => {
   pings.push(request.url ?? '');
@@ -20,10 +21,13 @@ let environment: Record<string, string>;
 beforeAll(async () => {
   const files = { 'nightscreen.config.yaml': configuration, 'a.csv': 'customer_id,type,name\n1,person,Ann\n' };
   site = await makeCliSite(files, { url: 'http://127.0.0.1:9/v1', privateKey: '' });
-  await seedDatabase(site.folder);
   const ping = `http://127.0.0.1:${await listenOnLoopback(monitor)}/check`;
-  const secret = { NORTH_KEY: 'private_sandbox_northnorth', NIGHTSCREEN_PING_URL: ping };
-  environment = { ...secret, NIGHTSCREEN_BASE_URL: 'http://127.0.0.1:9/v1' };
+  environment = {
+    NORTH_KEY: 'private_sandbox_northnorth',
+    NIGHTSCREEN_PING_URL: ping,
+    NIGHTSCREEN_BASE_URL: 'http://127.0.0.1:9/v1',
+    DATABASE_URL: (await databases.locate()).url ?? '',
+  };
 });
 afterAll(() => {
   monitor.close();
@@ -36,11 +40,11 @@ const allSchema = z.object({
   ),
 });
 
-it('doctor checks each in turn, also in the embedded database, and names the key of each', async () => {
+it('doctor checks each in turn, and names the key of each', async () => {
   const { exitCode, stdout } = await cli('doctor');
   expect(exitCode).toBe(3);
   const [north = '', south = ''] = stdout.split(/^south$/m);
-  for (const part of [north, south]) expect(part).toMatch(/^ok +database +embedded in /m);
+  for (const part of [north, south]) expect(part).toMatch(/^ok +database +/m);
   expect(north).toMatch(/^ok +key +test, fingerprint/m);
   expect(south).toMatch(/^fail +key +SOUTH_KEY is not set\s+-> set it, or SOUTH_KEY_FILE/m);
 });
@@ -75,7 +79,7 @@ it('the watchdog pings its monitor once for all', async () => {
   expect(pings).toHaveLength(2);
 });
 
-it('a command for one is refused without a name, and the scheduler of several without Postgres', async () => {
+it('a command for one is refused without a name', async () => {
   const commands = [
     'rescreen',
     'status --out x.csv',
@@ -89,7 +93,4 @@ it('a command for one is refused without a name, and the scheduler of several wi
     expect(stderr).toContain('--organisation');
     expect(stderr).toContain('north, south');
   }
-  const scheduler = await cli('schedule');
-  expect(scheduler.exitCode).toBe(2);
-  expect(scheduler.stderr).toContain('DATABASE_URL');
 });

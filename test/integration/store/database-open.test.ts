@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -56,35 +54,5 @@ describe('opening Postgres', () => {
     expect(await database.query(numberRow, `select count(*) as n from pg_tables where tablename = 'kept'`)).toEqual([
       { n: 0 },
     ]);
-  });
-});
-
-describe('opening an embedded database', () => {
-  const databases = testDatabases('embedded');
-
-  it('is stopped by nothing that a killed process left', async () => {
-    const location = await databases.locate();
-    const { folder = '' } = location;
-    const first = await openDatabase(location, 'test');
-    await first.execute('create table kept as select 1 as n');
-    await first.close();
-    const remains: readonly (readonly [string, string])[] = [
-      ['postmaster.pid', ''],
-      ['postmaster.pid', '4'],
-      ['postmaster.pid', 'no number'],
-      ['postmaster.pid', `${process.pid}\n/pglite/data\n`],
-      ['postmaster.opts', ''],
-      ['base/pgsql_tmp/pgsql_tmp42.0', 'rows of a sort'],
-      ['pg_wal/xlogtemp.42', 'a log that was never used'],
-      ['global/pg_internal.init.42', 'part of a cache'],
-    ];
-    for (const [name, text] of remains) {
-      const path = join(folder, 'pgdata', name);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
-      const database = await openDatabase(location, 'test');
-      expect([name, await database.query(numberRow, 'select n from kept')]).toEqual([name, [{ n: 1 }]]);
-      await database.close();
-    }
   });
 });
