@@ -8,7 +8,9 @@ import { isFullSize } from './test/helpers/figures.js';
 // - `together` (`npm test`): test/unit, test/integration and test/e2e.
 // - `more`: whole runs and processes that show again, higher up, what `together` proves, or what nobody changes often.
 // - `embedded`: on the embedded database, where all takes several times as long: what is about that database, and each suite of
-//   `describeOnEachDatabase`, which runs on Postgres elsewhere. Those of `describeOnPostgres` follow at full size.
+//   `describeOnEachDatabase`, which runs on Postgres elsewhere: the store's own, and of each kind of run (night, resumption, sweep,
+//   comparison, backup) one that tries its SQL as a whole. What is about rosters, mail, events or words is the same on both: such suites
+//   are of `describeOnPostgres`, and follow at full size.
 // - `rendered`: what a reader sees, in a headless Chromium and in LibreOffice.
 // - `long`: real processes that are killed, paused and timed for minutes.
 // - `timed`: of those, what holds to a time. It comes last, whatever runs with it, and mostly waits: a processor for each of two.

@@ -8,7 +8,7 @@ import { toFileRoster } from '../../../src/roster/settings.js';
 import { reportGroup, type WrittenGroupReport } from '../../../src/runs/group-report.js';
 import { sendGroupReport } from '../../../src/runs/mail/manage.js';
 import { readOutbox } from '../../../src/store/operations/outbox.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { makeAcceptance, openSitesAfterNight, type SmallSite } from '../../helpers/small-site.js';
 import {
   dayMs,
@@ -26,7 +26,7 @@ const atNight = (app: TestAppContext, due = hourAgo()): TestAppContext => ({ ...
 const outcomes = ({ report }: WrittenGroupReport) =>
   report.rosters.map(({ roster, outcome, level }) => `${roster}: ${outcome}, ${level}`);
 
-describeOnEachDatabase('the report over all rosters', (_open, databases) => {
+describeOnPostgres('the report over all rosters', (_open, databases) => {
   const begin = openSitesAfterNight(databases);
 
   /** The workplace of a site with further rosters. */

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { createAttemptNotes } from '../../../src/runs/screening/attempts.js';
 import { type Database, readValue } from '../../../src/store/database/database.js';
 import { noteInFlight, RunNumbers } from '../../../src/store/night/ledger.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 
 const countOf = (database: Database, sql: string): Promise<number> =>
   readValue(database, z.number(), `select (${sql})::integer as count`);
 
-describeOnEachDatabase('the ledger of attempts', (open) => {
+describeOnPostgres('the ledger of attempts', (open) => {
   const openSite = openSmallSites(open);
 
   it('holds what was sent and what is about to be, not what waits for its turn', { timeout: 120_000 }, async () => {

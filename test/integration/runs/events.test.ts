@@ -20,7 +20,7 @@ import { findLastNights } from '../../../src/store/operations/watch-facts.js';
 import { findReportableRuns } from '../../../src/store/runs.js';
 import { type Listener, type ListenerParts, startListener } from '../../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { eventKey, foreignKey, sendEvent, signEvent } from '../../helpers/play-events.js';
 import { acceptChanges, openPreparedSites, type SmallSite, searched } from '../../helpers/small-site.js';
 import {
@@ -212,15 +212,7 @@ const [first, second, third, fourth] = [
 ] as const;
 const dossiers = [first, second, third, fourth];
 
-describeOnEachDatabase('events as hints', (_open, databases) => {
-  leaveSqlToPostgres(
-    databases,
-    'the next night reports what',
-    'an event about AML screening marks',
-    'an event before its record waits',
-    'marked customers are screened within',
-    'marked customers wait for',
-  );
+describeOnPostgres('events as hints', (_open, databases) => {
   const workOf = (site: SmallSite) => {
     const roster = { ...site.roster, dossiers: dossierLinkSchema.parse({}) };
     const work = (offsetMs = 0, settings: Partial<RunSettings> = {}) =>

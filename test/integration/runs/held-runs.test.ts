@@ -6,7 +6,7 @@ import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { notifyStates } from '../../../src/runs/status.js';
 import { sql } from '../../../src/store/database/statement.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import {
   countEvents,
   exposed,
@@ -18,11 +18,18 @@ import {
 } from '../../helpers/held-world.js';
 import { decideByMarks } from '../../helpers/reviewers.js';
 import { showRun } from '../../helpers/show-run.js';
-import { makeAcceptance, makeOddNames, openSmallSites, searched } from '../../helpers/small-site.js';
+import {
+  makeAcceptance,
+  makeOddNames,
+  openPreparedSites,
+  openSmallSites,
+  type SmallSite,
+  searched,
+} from '../../helpers/small-site.js';
 import { controls, dayMs, listed } from '../../helpers/small-world.js';
 import { startReceiver } from '../../helpers/webhook-receiver.js';
 
-describeOnEachDatabase('a run whose answers are implausible', (_open, databases) => {
+describeOnPostgres('a run whose answers are implausible', (_open, databases) => {
   const { beginAfterGood, beginAfterHeld } = openHeldSites(databases);
 
   it('is held when it finds nobody but the controls: every state and its time stay, and no state change is sent', async () => {
@@ -116,7 +123,7 @@ describeOnEachDatabase('a run whose answers are implausible', (_open, databases)
   });
 });
 
-describeOnEachDatabase('a run with far too many newly open customers', (open) => {
+describeOnPostgres('a run with far too many newly open customers', (open, databases) => {
   const begin = openSmallSites(open);
   const all = makeOddNames(60);
 
@@ -152,12 +159,8 @@ describeOnEachDatabase('a run with far too many newly open customers', (open) =>
     expect(bodies.match(/"reference":"C-\d+"/g)).toHaveLength(53);
   });
 
-  it.each([
-    { what: 'none is new', fresh: 0, changed: 0, held: 0 },
-    { what: 'a few others are new', fresh: 46, changed: 3, held: 0 },
-    { what: 'many others are new', fresh: 47, changed: 3, held: 50 },
-  ])('does not count dispositions that expired, when $what', async ({ fresh, changed, held }) => {
-    const { sandbox, database, work, run } = await begin(all.concat(makeOddNames(120).slice(60)));
+  const decided = all.map((name, index) => listed(`s${index}`, name));
+  const equip = async ({ work }: SmallSite) => {
     const { received, url } = await startReceiver();
     const settings = {
       webhooks: webhooksSettingsSchema.parse([{ url, states: ['open_alert'] }]),
@@ -167,15 +170,29 @@ describeOnEachDatabase('a run with far too many newly open customers', (open) =>
       const app = await work({ offsetMs: -daysAgo * dayMs, settings });
       return { ...app, secret: () => `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
     };
-    const decided = all.map((name, index) => listed(`s${index}`, name));
-    sandbox.setWorld(worldOf(decided));
-    await run(await at(9));
-    const early = await at(8.9);
-    const marks = (await exportAlerts(early, { roster: null, exportedBy: 'a test' })).alerts.map(({ mark }) => mark);
-    await decideByMarks(early, marks.slice(0, 2), 'true_match');
-    await decideByMarks(early, marks.slice(2));
-    await run(await at(8));
-    received.splice(0);
+    return { received, at };
+  };
+  const beginDecided = openPreparedSites(
+    databases,
+    async (site) => {
+      const { at } = await equip(site);
+      await site.run(await at(9));
+      const early = await at(8.9);
+      const marks = (await exportAlerts(early, { roster: null, exportedBy: 'a test' })).alerts.map(({ mark }) => mark);
+      await decideByMarks(early, marks.slice(0, 2), 'true_match');
+      await decideByMarks(early, marks.slice(2));
+      await site.run(await at(8));
+    },
+    { names: makeOddNames(120), world: worldOf(decided) },
+  );
+
+  it.each([
+    { what: 'a few others are new', fresh: 46, changed: 3, held: 0 },
+    { what: 'many others are new', fresh: 47, changed: 3, held: 50 },
+  ])('does not count dispositions that expired, when $what', async ({ fresh, changed, held }) => {
+    const site = await beginDecided();
+    const { sandbox, database, run } = site;
+    const { received, at } = await equip(site);
     // A match that is absent when its disposition expires, matches with other facts, and new ones.
     const known = decided
       .slice(0, -1)

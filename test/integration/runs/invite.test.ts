@@ -12,7 +12,7 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { sql } from '../../../src/store/database/statement.js';
-import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { showRun } from '../../helpers/show-run.js';
 import { decide, findAlerts, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
@@ -68,16 +68,7 @@ const hasty = (offsetMs: number) => ({
   sleep: (ms: number, ending?: AbortSignal) => systemClock.sleep(ms >= 1_000 ? 5 : ms, ending),
 });
 
-describeOnEachDatabase('inviting customers without a dossier', (open, databases) => {
-  leaveSqlToPostgres(
-    databases,
-    'lists the customers and the cost',
-    'invites nobody who could be tipped off',
-    'sends nothing when an alert opens',
-    'finds what was sent before an older',
-    'follows invitations in sweeps',
-    'refuses without a column',
-  );
+describeOnPostgres('inviting customers without a dossier', (open, databases) => {
   const begin = openSmallSites(open);
 
   /** What it takes to screen and invite these customers. */

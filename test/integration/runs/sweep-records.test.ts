@@ -4,7 +4,7 @@ import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
-import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites } from '../../helpers/small-site.js';
 import { buildSandboxDossier, signal, type TestAppContext } from '../../helpers/small-world.js';
 
@@ -43,7 +43,7 @@ async function findPresigned(database: Database): Promise<readonly string[]> {
   return found;
 }
 
-describeOnEachDatabase('records of dossiers', (open) => {
+describeOnPostgres('records of dossiers', (open) => {
   const openSite = openSmallSites(open);
   const begin = async (dossiers: readonly SandboxDossier[], concurrency = 8) => {
     const { sandbox, database, work: workAs } = await openSite();

@@ -7,13 +7,13 @@ import { previewScreening } from '../../../src/runs/preview.js';
 import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
 import { findValue } from '../../../src/store/database/database.js';
 import { sql } from '../../../src/store/database/statement.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement } from '../../helpers/status-agreement.js';
 
 const hourMs = 60 * 60 * 1_000;
 
-describeOnEachDatabase('a night after a catch-up', (open) => {
+describeOnPostgres('a night after a catch-up', (open) => {
   const openSite = openSmallSites(open);
 
   it('skips whom the catch-up has screened, who are valid until the night after, which searches for all', async () => {

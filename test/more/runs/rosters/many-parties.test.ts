@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, readParties } from '../../../helpers/roster-nights.js';
 
 const firm = 'C-1,entity,Alpha Foundry,,,,,,';
 const owners = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `C-1,beneficial_owner,person,Owner Number ${at + 1},,`);
 
-describeOnEachDatabase('a customer of many parties', (open) => {
+describeOnPostgres('a customer of many parties', (open) => {
   it('is refused with its id and the figure when a source gives it more than anybody has, and nothing changes', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

@@ -6,7 +6,7 @@ import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import { type Database, findValue } from '../../../../src/store/database/database.js';
 import { sql } from '../../../../src/store/database/statement.js';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
 import { fileOf, watchlist } from '../../../helpers/small-world.js';
@@ -20,7 +20,7 @@ const rowsOf = (id: string, count: number, toDates: (index: number) => string): 
   Array.from({ length: count }, (_, index) => `${id}-${index},person,Customer ${id} ${index},${toDates(index)}`);
 const toBirth = (index: number): string => `19${50 + (index % 40)}-0${1 + (index % 9)}-${10 + (index % 19)}`;
 
-describeOnEachDatabase('a substitute for a date', (open) => {
+describeOnPostgres('a substitute for a date', (open) => {
   const begin = openSmallSites(open);
   let database: Database;
   beforeAll(async () => {

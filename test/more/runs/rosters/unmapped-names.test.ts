@@ -6,7 +6,7 @@ import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import { exportStatus } from '../../../../src/runs/status.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight } from '../../../helpers/roster-nights.js';
 import { listSearches, makeAcceptance, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { fileOf } from '../../../helpers/small-world.js';
@@ -48,7 +48,7 @@ const polish = {
   listed: ['P-1', 'Oktavian Prunescu'],
 };
 
-describeOnEachDatabase('columns of names that no setting reads', (open) => {
+describeOnPostgres('columns of names that no setting reads', (open) => {
   const begin = openSmallSites(open);
 
   it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights } from '../../../helpers/roster-nights.js';
 
 const row = (id: number, alias = '', tail = ','): string => `C-${id},person,Customer Number ${id},,,,${alias},${tail}`;
@@ -23,7 +23,7 @@ const lost: readonly [string, string, 'first' | 'second'][] = [
   ['roster_standing', `new.kind = 'returned'`, 'second'],
 ];
 
-describeOnEachDatabase('an import of which the database silently leaves something out', (open) => {
+describeOnPostgres('an import of which the database silently leaves something out', (open) => {
   it('is an error that changes nothing, whatever is left out', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
