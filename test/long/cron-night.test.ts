@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { collect, findCli } from '../helpers/cli-process.js';
-import { seedDatabase } from '../helpers/databases.js';
+import { testDatabases } from '../helpers/databases.js';
 import { readShipped, root } from '../helpers/shipped-files.js';
 
 const operations = readShipped('docs/operations.md');
@@ -16,6 +16,7 @@ const [, section = ''] = /^## A night by cron$([\s\S]*?)^## /m.exec(operations) 
 /** The command of the only crontab line in a text. */
 const readCommand = (text: string): string => /^```cron\n(?:\S+ +){5}(.+)\n```$/m.exec(text)?.[1] ?? 'false';
 
+const databases = testDatabases('postgres');
 let host: string;
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 /** A path of a whole machine as one below a folder. */
@@ -30,7 +31,6 @@ beforeAll(async () => {
   const [home, bin] = [join(host, 'srv/nightscreen'), join(host, 'usr/local/bin')];
   for (const there of [join(home, 'dist/src/cli'), bin, join(host, 'home')]) mkdirSync(there, { recursive: true });
   sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
-  await seedDatabase(home);
   writeFileSync(join(home, 'dist/src/cli/main.js'), `import ${JSON.stringify(findCli())};\n`);
   writeFileSync(join(home, 'few.csv'), 'customer_id,type,name\n1,person,Ada Beispiel\n2,entity,Muster GmbH\n');
   writeFileSync(join(home, 'nightscreen.config.yaml'), configure('0 4 1 1 *'));
@@ -47,12 +47,14 @@ beforeAll(async () => {
     writeFileSync(join(bin, name), text.replace(/^PATH=/m, `PATH=${dirname(process.execPath)}:`));
   }
   const settings = join(host, 'etc/nightscreen/nightscreen.env');
+  const { url = '' } = await databases.locate();
   writeFileSync(
     settings,
     `${readFileSync(settings, 'utf8')}
 NIGHTSCREEN_API_KEY=${sandbox.privateKey}
 NIGHTSCREEN_BASE_URL=${sandbox.url}
 NIGHTSCREEN_REPORTS=nights&$HOME
+DATABASE_URL=${url}
 `,
   );
 });

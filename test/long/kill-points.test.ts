@@ -18,7 +18,7 @@ describe('kill -9 at the named points of a night', () => {
   }, async () => {
     const figures = await runCrashTrial(nursery, {
       locate: databases.locate,
-      customers: 600,
+      customers: 250,
       rate: { perSecond: 400, concurrency },
       points: 'all',
       // At two hundred random times the campaign kills.

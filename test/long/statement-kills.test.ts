@@ -16,7 +16,7 @@ describeOnPostgres('kill -9 before a statement of the transaction that applies a
       locate,
       copy: locateCopy,
       customers: 120,
-      step: isFullSize ? fullStep : 15,
+      step: isFullSize ? fullStep : 30,
       emit: () => undefined,
     });
     printFigure(

@@ -27,9 +27,9 @@ const queries: Readonly<Record<(typeof whats)[number], string>> = {
     select i, repeat('x', 48000) from generate_series(1, 10000) as i`,
 };
 
-// For CI each kind of row once, and each database.
+// For CI each kind of row once: what is read is the same whatever database it is imported into.
 const imports = (['postgres', 'embedded'] as const).flatMap((dialect) =>
-  whats.filter((_, at) => isFullSize || (dialect === 'postgres') === (at === 1)).map((what) => ({ dialect, what })),
+  whats.filter(() => isFullSize || dialect === 'postgres').map((what) => ({ dialect, what })),
 );
 
 describe('an import of half a gigabyte of wide rows', () => {
