@@ -19,7 +19,7 @@ const rate = { perSecond: 400, concurrency: 8 };
 it('a night whose connections the server ends at random loses nothing, repeats nothing and comes to its end', async () => {
   const figures = await runDisturbedTrial(nursery, {
     locate: databases.locate,
-    customers: 1_500,
+    customers: 800,
     rate,
     times: 8,
     random: makeSeededRandom(7),
@@ -39,7 +39,7 @@ it('a night continues after the server crashed, for 10 s and in the middle of it
   await admin.execute('alter role nightscreen set synchronous_commit = on');
   await migrate(admin);
   await admin.close();
-  const customers = 1_500;
+  const customers = 800;
   const proxy = await startCuttingProxy(server.url);
   const site = await makeSite(nursery, async () => ({ url: proxy.url }), { customers, rate });
   const restartAfter = async (down: Promise<() => Promise<void>>, downMs: number): Promise<void> => {

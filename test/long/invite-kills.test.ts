@@ -9,7 +9,7 @@ import { watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 
-const deaths = isFullSize ? 100 : 15;
+const deaths = isFullSize ? 100 : 8;
 
 test(`inviters that are killed ${deaths} times at any moment invite nobody twice`, { timeout: 900_000 }, async () => {
   const { kills, customers, timesInvited, unknown, last } = await killInviters(databases, deaths, 11);

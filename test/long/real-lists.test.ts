@@ -78,7 +78,7 @@ it.skipIf(data === undefined)(
   },
 );
 
-const databases = testDatabases('embedded');
+const databases = testDatabases('postgres');
 
 async function screen(app: AppContext, roster: RosterSettings) {
   const begin = performance.now();

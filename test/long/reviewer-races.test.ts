@@ -15,7 +15,7 @@ import { isFullSize, makeSeededRandom, printFigure } from '../helpers/figures.js
 import { openSmallSites } from '../helpers/small-site.js';
 import { listed, people } from '../helpers/small-world.js';
 
-const races = isFullSize ? 1_000 : 200;
+const races = isFullSize ? 1_000 : 100;
 const reviewKey = Buffer.from('a key of the test');
 
 /** What docs/review.md tells an operator to type, for two reviewers; a third has the rights without the role. */

@@ -23,16 +23,18 @@ const fast = { perCommit: 100, mostBytes: 310, mostLogBytes: 1_000 };
 const embedded = testDatabases('embedded');
 
 describe('a night in which nothing changes', () => {
-  it('adds at most 300 bytes a customer on the embedded database and writes 900 of log', async () => {
-    // For CI the number of answers that adds the most.
-    for (const size of isFullSize ? [usual, fast] : [usual]) await measureNights(await embedded.open(), size);
+  // For CI the number of answers that adds the most, on one database: rows and log of the other differ by less than a hundredth.
+  const sizes = isFullSize ? [usual, fast] : [usual];
+
+  it.runIf(isFullSize)('adds at most 300 bytes a customer on the embedded database and writes 900 of log', async () => {
+    for (const size of sizes) await measureNights(await embedded.open(), size);
   });
 
   it('adds at most 300 bytes a customer on Postgres and writes 900 of log, a little more at 1,000 calls a second', async () => {
     // A server of its own: a long transaction of any other test would hold back what the whole cluster may reclaim.
     const server = await startPostgres();
     try {
-      for (const size of [usual, fast]) {
+      for (const size of sizes) {
         const database = await openDatabase({ url: server.url }, 'tests');
         if (size === usual) await migrate(database);
         await measureNights(database, size);
