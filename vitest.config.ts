@@ -56,6 +56,7 @@ const slowest = [
   'cli-listen',
   'cli-schedule',
   'folder-lock',
+  'runs/fleet',
   'pace-promises',
   'long/stopping',
 ];

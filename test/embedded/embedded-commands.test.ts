@@ -58,7 +58,10 @@ it('doctor checks each of several organisations in turn, and their scheduler is 
   expect(examined.exitCode).toBe(3);
   const parts = examined.stdout.split(/^south$/m);
   expect(parts).toHaveLength(2);
-  for (const part of parts) expect(part).toMatch(/^ok +database +embedded in /m);
+  for (const part of parts) {
+    expect(part).toMatch(/^ok +database +embedded in /m);
+    expect(part).toContain('this login may read and write');
+  }
   const scheduler = await runInProcess(['schedule'], access);
   expect(scheduler.exitCode).toBe(2);
   expect(scheduler.stderr).toContain('DATABASE_URL');

@@ -47,6 +47,9 @@ export function describeOnPostgres(title: string, suite: Suite): void {
   describeOnEachDatabase(title, suite);
 }
 
+/** A suite that no kind of database changes, beside one of `describeOnEachDatabase`: not once more in the project `embedded`. */
+export const describeOnce = describe.skipIf(isEmbeddedChosen);
+
 /**
  * Names tests of a suite by the beginning of their titles: what they do beyond the others is SQL, which the store's own tests try on both
  * databases. On the embedded one, where a night takes several times as long, they run at full size only.

@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { listTables } from '../../src/store/backup/format.js';
 import { checkBackup, restoreBackup } from '../../src/store/backup/restore-backup.js';
@@ -11,7 +11,7 @@ import { writeBackup } from '../../src/store/backup/write-backup.js';
 import type { Database } from '../../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
 import { sql } from '../../src/store/database/statement.js';
-import { describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
+import { describeOnce, describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
 import { backUp, migrateUpTo, readAllRows, readChecks, restore } from '../helpers/former-databases.js';
 
 const nameRow = z.object({ name: z.string() });
@@ -67,8 +67,7 @@ describeOnEachDatabase('a backup', (open, databases) => {
   });
 });
 
-// Nothing of this depends on the kind of database, and each opening of an embedded one takes seconds.
-describe('a backup (postgres only)', () => {
+describeOnce('a backup (postgres only)', () => {
   const databases = testDatabases('postgres');
   const { open } = databases;
   const openEmpty = async () => open(await databases.locateEmpty());

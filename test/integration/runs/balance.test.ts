@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeRun, listOfRun } from '../../../src/runs/describe-run.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
 import { type Database, findValue, readColumn } from '../../../src/store/database/database.js';
 import { sql } from '../../../src/store/database/statement.js';
 import { countSums, runCountsSchema } from '../../../src/vocabulary/facts.js';
-import { describeOnEachDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
+import { describeOnce, describeOnEachDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { people, type TestAppContext } from '../../helpers/small-world.js';
 
@@ -133,7 +133,7 @@ describeOnEachDatabase('the sums of a run', (open, databases) => {
   });
 });
 
-describe('a run that is described while it saves', () => {
+describeOnce('a run that is described while it saves', () => {
   const { open, locate } = testDatabases('postgres');
   let location: Awaited<ReturnType<typeof locate>>;
   const openSite = openSmallSites(async () => {
