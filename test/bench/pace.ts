@@ -18,7 +18,7 @@ export const benchPace: Bench = async ({ ground, emit, rounds, isQuick }) => {
   const samples: { perSecond: number; used: number; windowsAbove: number; gapMs: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const perSecond of isQuick ? [100] : rates) {
-      const seconds = isQuick ? 4 : perSecond === 10 ? 20 : 15;
+      const seconds = isQuick ? 3 : perSecond === 10 ? 20 : 15;
       const site = await ground.openSite('postgres', perSecond * seconds, { perSecond });
       await ground.stub.report();
       await site.rescreen();

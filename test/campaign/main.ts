@@ -42,10 +42,10 @@ const unless = (isKept: boolean, message: string): readonly string[] => (isKept 
 async function crash(locate: Locate, dialect: 'embedded' | 'postgres'): Promise<Verdict> {
   const figures = await runCrashTrial(nursery, {
     locate,
-    customers: isLong ? 5_000 : 800,
+    customers: isLong ? 5_000 : 300,
     rate: { perSecond: 400, concurrency },
     points: isLong || dialect === 'postgres' ? 'all' : 'commits',
-    randomKills: isLong ? 200 : 3,
+    randomKills: isLong ? 200 : 2,
     random: makeSeededRandom(seed),
     emit: (line) => values.talk && say(`  ${line}`),
   });

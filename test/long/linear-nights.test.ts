@@ -10,7 +10,7 @@ import { isFullSize, printFigure } from '../helpers/figures.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../helpers/small-site.js';
 import { dayMs, fileOf, listed, signal, type TestAppContext, toCsv } from '../helpers/small-world.js';
 
-const sizes = isFullSize ? [800, 12_800] : [200, 800];
+const sizes = isFullSize ? [800, 12_800] : [100, 400];
 
 /** The pages that the database has looked at since it was opened, whatever else the machine does. */
 async function readPages(database: Database): Promise<number> {
