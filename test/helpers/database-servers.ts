@@ -81,7 +81,14 @@ const startTimeoutMs = 30_000;
 const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 
 // Sorting as real installations do, unlike the embedded database: a query that leans on the order of text shows up in its tests.
-const initdbFlags = ['--auth=trust', `--username=${superuser}`, '--encoding=UTF8', '--locale=C', '--no-sync'];
+const initdbFlags = [
+  '--auth=trust',
+  `--username=${superuser}`,
+  '--encoding=UTF8',
+  '--locale=C',
+  '--no-sync',
+  '--no-data-checksums',
+];
 const collationFlags = ['--locale-provider=icu', '--icu-locale=en-US', '--no-instructions'];
 const sharedSettings = [
   'shared_buffers=256MB',

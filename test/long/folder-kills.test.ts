@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { bundleProgram } from '../helpers/cli-process.js';
+import { bundleProgram, quickStart } from '../helpers/cli-process.js';
 
 const numberRow = z.object({ n: z.number() });
 let folder: string;
@@ -23,7 +23,7 @@ it('the embedded database loses no acknowledged row over kill -9, at any moment 
   const kills = [{ afterMs: 300 }, { afterMs: 1_500 }, { afterRows: 1 }, { afterRows: 40 }, { afterRows: 1_000 }];
   const writer = await bundleProgram(new URL('../helpers/folder-writer.ts', import.meta.url));
   for (const { afterMs, afterRows } of kills) {
-    const child = spawn(process.execPath, [writer.path, folder], {
+    const child = spawn(process.execPath, [...quickStart, writer.path, folder], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let acknowledged = 0;

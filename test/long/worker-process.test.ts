@@ -6,7 +6,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { readColumn } from '../../src/store/database/database.js';
-import { collect, makeCliSite, runCli, startCli } from '../helpers/cli-process.js';
+import { collect, makeCliSite, runCli, runInProcess, startCli } from '../helpers/cli-process.js';
 import { createLogin } from '../helpers/database-servers.js';
 import { testDatabases, toWorkerGrants } from '../helpers/databases.js';
 import { findFreePort } from '../helpers/loopback.js';
@@ -69,7 +69,7 @@ const readFigure = (text: string, name: string): number =>
 
 test('a worker says when it is ready, serves metrics and health, searches, and ends with 0 at SIGTERM', async () => {
   const site = await makeSite(60);
-  expect((await runCli(['import'], site)).exitCode).toBe(0);
+  expect((await runInProcess(['import'], site)).exitCode).toBe(0);
   const port = await findFreePort();
   const worker = startWorker(site, '--concurrency', '4', '--metrics', `127.0.0.1:${port}`);
   await worker.waitFor(/"account":"account \.\.\.\w{4} at http:.*"perSecond":200,"concurrency":4,"msg":"worker_ready"/);
@@ -85,7 +85,7 @@ test('a worker says when it is ready, serves metrics and health, searches, and e
   const before = await ask('/metrics');
   expect([readFigure(before.text, 'open_chunks'), readFigure(before.text, 'workers')]).toEqual([0, 1]);
   expect(before.text).not.toMatch(/^nightscreen_(facts|customers|jobs)/m);
-  const night = await runCli(['rescreen', '--json'], site);
+  const night = await runInProcess(['rescreen', '--json'], site);
   expect(JSON.parse(night.stdout)).toMatchObject({ state: 'complete', counts: { screened: 60 } });
   await worker.waitFor(/"level":"debug".*"searches":\d+,"seconds":[\d.]+,"msg":"chunk_finished"/);
   expect((await ask('/metrics')).text).toMatch(
@@ -145,7 +145,7 @@ test('a second signal ends a worker at once', async () => {
 
 test('a worker ends at SIGTERM also while the service answers nothing from the start', async () => {
   const site = await makeSite(3);
-  expect((await runCli(['import'], site)).exitCode).toBe(0);
+  expect((await runInProcess(['import'], site)).exitCode).toBe(0);
   sandbox.setFaults([{ times: 10_000, hang: 'before_headers' }]);
   onTestFinished(() => sandbox.setFaults([]));
   const worker = startWorker(site);
@@ -169,7 +169,7 @@ test('of two organisations the one whose key is refused is named at once, and th
   const refused = 'private_sandbox_refused_refused_refused';
   const known = { ...site, environment: { ...others, NORTH_KEY: key, SOUTH_KEY: refused } };
   for (const name of ['north', 'south']) {
-    expect((await runCli(['import', '--organisation', name], known)).exitCode).toBe(0);
+    expect((await runInProcess(['import', '--organisation', name], known)).exitCode).toBe(0);
   }
   const port = await findFreePort();
   const worker = startWorker(known, '--metrics', `127.0.0.1:${port}`);
@@ -183,7 +183,7 @@ test('of two organisations the one whose key is refused is named at once, and th
     'nightscreen_workers{organisation="north"} 1',
     'nightscreen_workers{organisation="south"} 0',
   ]);
-  const night = await runCli(['rescreen', '--organisation', 'north', '--json'], known);
+  const night = await runInProcess(['rescreen', '--organisation', 'north', '--json'], known);
   expect(JSON.parse(night.stdout)).toMatchObject({ state: 'complete', counts: { screened: 20 } });
   expect((await worker.stop('SIGTERM')).exitCode, worker.log.text()).toBe(0);
 });
@@ -191,13 +191,14 @@ test('of two organisations the one whose key is refused is named at once, and th
 test('a login with the rights of docs/scaling.md alone is enough for a worker, and cannot end a run or decide', async () => {
   const site = await makeSite(0);
   await writeFile(join(site.folder, 'people.csv'), toCsv(people));
-  expect((await runCli(['import'], site)).exitCode).toBe(0);
+  expect((await runInProcess(['import'], site)).exitCode).toBe(0);
   const owner = await databases.open(site.location);
   const grants = (login: string): string => toWorkerGrants(login).join('\n');
   const { login, url } = await createLogin(owner, 'worker', grants);
   const worker = startWorker({ ...site, environment: { ...site.environment, DATABASE_URL: url } });
   await worker.waitFor(/worker_ready/);
-  const night = async (words: readonly string[]): Promise<unknown> => JSON.parse((await runCli(words, site)).stdout);
+  const night = async (words: readonly string[]): Promise<unknown> =>
+    JSON.parse((await runInProcess(words, site)).stdout);
   const [first, , , last] = people;
   const search = { path: '/aml/search' };
   sandbox.setFaults([
@@ -234,7 +235,7 @@ test('a login with the rights of docs/scaling.md alone is enough for a worker, a
 
 test('a worker whose login lacks a right names it before it makes calls; one that loses it gives its chunk back', async () => {
   const site = await makeSite(60);
-  expect((await runCli(['import'], site)).exitCode).toBe(0);
+  expect((await runInProcess(['import'], site)).exitCode).toBe(0);
   const owner = await databases.open(site.location);
   const { login, url } = await createLogin(owner, 'worker', (name) => toWorkerGrants(name).join('\n'));
   const limited = { ...site, environment: { ...site.environment, DATABASE_URL: url } };
@@ -246,7 +247,7 @@ test('a worker whose login lacks a right names it before it makes calls; one tha
   const losing = startWorker(limited);
   await losing.waitFor(/worker_ready/);
   await owner.execute(`revoke insert on response from ${login}`);
-  const night = runCli(['rescreen', '--json'], site);
+  const night = runInProcess(['rescreen', '--json'], site);
   await losing.waitFor(/permission denied for table response/);
   expect((await losing.stop()).exitCode, losing.log.text()).toBe(1);
   const able = startWorker(site);
