@@ -390,9 +390,11 @@ export const benchFleet: Bench = async ({ ground, emit, rounds, isQuick }) => {
       const figures: Figure[] = [];
       for (const perSecond of isQuick ? [200] : [50, 200, 1_000])
         figures.push(...(await measureShare(yard, perSecond)));
-      for (const isBusy of isQuick ? [false] : [false, true]) figures.push(...(await measureTakeover(yard, isBusy)));
-      for (const measure of [compareThroughputs, measureHandOut, measureAccounts, measureIdle])
-        figures.push(...(await measure(yard)));
+      for (const isBusy of isQuick ? [] : [false, true]) figures.push(...(await measureTakeover(yard, isBusy)));
+      const measures = isQuick
+        ? [measureHandOut, measureIdle]
+        : [compareThroughputs, measureHandOut, measureAccounts, measureIdle];
+      for (const measure of measures) figures.push(...(await measure(yard)));
       for (const each of figures) found.set(each.figure, [...(found.get(each.figure) ?? []), each]);
     }
   } finally {
