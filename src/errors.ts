@@ -174,6 +174,9 @@ export class LeaseLostError extends StoreError {
 /** A report whose sums do not hold, or that could not be written completely. */
 export class ReportError extends NightscreenError {}
 
+/** Evidence that could not be written (`evidence_not_written`), that is there with other contents, or that no key opens. */
+export class EvidenceError extends NightscreenError {}
+
 /** A mail that could not be built or was not accepted. */
 export class MailError extends NightscreenError {}
 

@@ -222,3 +222,11 @@ export type ListableOutcome = (typeof listableOutcomes)[number];
 /** What a run did with an alert that waits. `expired`: its disposition expired, and no answer opened it. */
 export const alertNews = listCodes(codeWords.alertNews);
 export type AlertNews = (typeof alertNews)[number];
+
+/** How a run ended, or was applied later, when its pack of evidence was queued. */
+export const packEndings = ['ended', 'stopped', 'abandoned', 'accepted'] as const;
+/** What is noted as being in a pack. */
+export const packedKinds = ['answer', 'disposition', 'report'] as const;
+/** Whose keys seal lines of packs. */
+export const evidenceKeyKinds = ['customer', 'request'] as const;
+export type EvidenceKeyKind = (typeof evidenceKeyKinds)[number];

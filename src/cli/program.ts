@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     coverage: ['count customers screened, never screened and overdue', () => import('./commands/coverage.js')],
     'check <name>': ['search for one name, and store the answer as evidence', () => import('./commands/check.js')],
     runs: ['list, show, resume or accept runs', () => import('./commands/runs.js')],
+    evidence: ['verify the packs of evidence, write missing ones', () => import('./commands/evidence.js')],
     roster: ['inspect roster files, and accept unreadable rows', () => import('./commands/roster.js')],
     outbox: ['list, send again or drop queued mail and messages', () => import('./commands/outbox.js')],
     schedule: ['run the jobs on schedule until a signal; the watchdog', () => import('./commands/schedule.js')],

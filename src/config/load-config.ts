@@ -93,9 +93,13 @@ const listOverrides = (environment: Environment): Override[] =>
     return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
   });
 
-const { database, reports } = configSchema.parse({});
+const { database, reports, evidence } = configSchema.parse({});
 /** Relative to the configuration file, as the paths that it names; without one, to the folder of the command. */
-const defaultFolders = { database: { folder: database.folder }, reports: { dir: reports.dir } };
+const defaultFolders = {
+  database: { folder: database.folder },
+  reports: { dir: reports.dir },
+  evidence: { dir: evidence.dir },
+};
 
 /** An entry of `organisations` as it is written, at its place. */
 interface OwnSettings {
@@ -133,14 +137,15 @@ function findOrganisationMistakes(file: Record<string, unknown>): Mistake[] {
   ];
 }
 
-const reportFolders = [
+const runFolders = [
   ['reports', 'dir'],
   ['reports', 'publishTo'],
+  ['evidence', 'dir'],
 ] as const;
 
-/** The folders of reports get a folder for each organisation, because runs of two can have the same name. */
+/** The folders of reports and of evidence get a folder for each organisation, because runs of two can have the same name. */
 const separateFolders = (settings: unknown, name: string): unknown =>
-  reportFolders
+  runFolders
     .flatMap((pattern) => listTexts(settings, pattern))
     .reduce((separate, { path, text }) => replaceAt(separate, path, join(text, name)), settings);
 

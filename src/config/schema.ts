@@ -48,7 +48,9 @@ export const configSchema = z.strictObject({
     .describe(
       'the working hours of reviewers, which dispositions need two of them, and how long dispositions are valid',
     ),
-  evidence: evidenceSettingsSchema.prefault({}).describe('what is stored beside the answers to searches'),
+  evidence: evidenceSettingsSchema.describe(
+    'packs of files that prove each run without the database; `off` for none, which every report then says',
+  ),
   sweep: sweepSettingsSchema.prefault({}).describe('how dossiers are read'),
   reconciliation: reconciliationSettingsSchema
     .prefault({})
@@ -103,7 +105,7 @@ const organisationSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must have lower-case letters, digits and dashes only, at most 63')
     .describe(
-      'the name in logs, metrics, mails and the database, and of its folder below `reports.dir`; another name begins without history',
+      'the name in logs, metrics, mails and the database, and of its folders below `reports.dir` and `evidence.dir`; another name begins without history',
     ),
   apiKeyEnv: z
     .string()

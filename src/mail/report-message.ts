@@ -1,5 +1,6 @@
 import { basename, join, resolve } from 'node:path';
 import type { ChangeGroup } from '../reports/change-groups.js';
+import { describePacks } from '../reports/facts.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
 import { type Coverage, listNewAlerts, type Report, type Tally } from '../reports/report.js';
 import { describeRosterChanges } from '../reports/roster-changes.js';
@@ -35,7 +36,7 @@ export function toOpening({ run, accepted, held, verdict }: Report): readonly st
   );
 }
 
-function listRunFacts({ run, rosterChanges }: Report): MessageLines['facts'] {
+function listRunFacts({ run, rosterChanges, evidence }: Report): MessageLines['facts'] {
   const changes = rosterChanges === null ? '' : ` (changes: ${describeRosterChanges(rosterChanges)})`;
   return [
     ['Roster', `${run.roster ?? 'none'}${changes}`],
@@ -43,6 +44,7 @@ function listRunFacts({ run, rosterChanges }: Report): MessageLines['facts'] {
     ['Run', `${run.runId} (${run.kind})`],
     ['Finished', formatMinute(run.finishedAt, run.timezone)],
     ['Times in', run.timezone],
+    ['Evidence before', describePacks(evidence.packs)],
   ];
 }
 

@@ -111,7 +111,7 @@ function listRunFacts({ run, rosterChanges, calls, controls }: Report): readonly
 /** What identifies the run, its sources and its settings. */
 export function listEvidence({ run, evidence, details, toReview }: Report): readonly Fact[] {
   const { timezone } = run;
-  const { rosterSource, cadence, settingsDigest, keyFingerprint } = evidence;
+  const { rosterSource, cadence, settingsDigest, keyFingerprint, packs } = evidence;
   const fetched = details.counts && describeDetails(details.counts);
   const [from, until] = [formatMinute(run.startedAt, timezone), formatMinute(run.finishedAt, timezone)];
   return keep<Fact>(
@@ -124,6 +124,7 @@ export function listEvidence({ run, evidence, details, toReview }: Report): read
     cadence && ['Screening frequency', describeCadence(cadence), cadence.reason],
     fetched !== null && ['Details', fetched],
     ['Settings digest', null, settingsDigest],
+    ['Evidence before', null, describePacks(packs)],
     ['Service key', run.mode, keyFingerprint === '' ? 'not used' : `fingerprint ${keyFingerprint}`],
     toReview && ['Sheet to review', `S-${toReview.sheetId}`, 'stored with each disposition that it imports'],
     [
@@ -132,6 +133,13 @@ export function listEvidence({ run, evidence, details, toReview }: Report): read
       'report.html, report.xlsx, report.json, changes.csv, not-screened.csv and rejects.csv in the same folder; SHA256SUMS and manifest.json contain their digests',
     ],
   );
+}
+
+/** The last pack of evidence before the run: what was written until then cannot be changed without contradicting this report. */
+export function describePacks({ areWritten, before }: Report['evidence']['packs']): string {
+  if (!areWritten) return 'off: no pack of files proves this run, because its settings say `evidence: off`';
+  if (before === null) return 'none: the first pack is that of this run';
+  return `pack ${before.sequence}, its manifest has the SHA-256 ${before.sha256}`;
 }
 
 const hoursPerDay = 24;

@@ -204,6 +204,7 @@ export const reportJsonSchema = z.strictObject({
     settingsDigest: z.string(),
     cadence: publish(facts.cadenceSchema).nullable(),
     keyFingerprint: z.string(),
+    packs: publish(facts.packsSchema),
     rosterSource: publish(sourceFacts.rosterSourceSchema.extend({ doubts: z.array(doubts) })).nullable(),
   }),
   controls: z.array(publish(facts.controlResultSchema)).nullable(),

@@ -53,7 +53,7 @@ export function toReport(
   const { changes, baseline, cut } = groupFacts(facts);
   const { verdict, span } = toVerdict(facts);
   const { settingsChanges, rosterAcceptances, sweeps } = facts;
-  const { settingsDigest, cadence, keyFingerprint, rosterSource } = facts;
+  const { settingsDigest, cadence, keyFingerprint, rosterSource, packs } = facts;
   return {
     run: toRun(facts, span !== null && verdict.level !== 'complete'),
     /** The runs of a report over several runs; null for a report of one run. */
@@ -90,7 +90,7 @@ export function toReport(
       possiblyBilledTwice: facts.possiblyBilledTwice,
     },
     history: { health: facts.health, settled: facts.settled, trend: facts.trend },
-    evidence: { settingsDigest, cadence, keyFingerprint, rosterSource },
+    evidence: { settingsDigest, cadence, keyFingerprint, rosterSource, packs },
   };
 }
 

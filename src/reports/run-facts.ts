@@ -90,6 +90,7 @@ export interface RunFacts extends HistoryFacts {
   cadence: CadenceFacts | null;
   /** The fingerprint of the service key. */
   keyFingerprint: string;
+  packs: facts.FactsOf<typeof facts.packsSchema>;
   /** The earlier run that this one is compared with. */
   comparedWith: { runId: string; finishedAt: Date } | null;
   rosterSource: facts.FactsOf<typeof sourceFacts.rosterSourceSchema> | null;

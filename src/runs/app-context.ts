@@ -163,20 +163,34 @@ export const runSettingsSchema = z.strictObject({
       'how long a run or sweep waits for a service that is out of reach: a span, or a time of day such as 06:30',
     ),
 });
-/** The settings of the evidence besides the answers. */
-export const evidenceSettingsSchema = z.strictObject({
-  details: z
-    .strictObject({
-      maxPerRun: z
-        .int()
-        .min(0)
-        .max(100_000)
-        .default(200)
-        .describe('look-ups of one run, including resumed parts; 0 for none; they use no budget'),
-    })
-    .prefault({})
-    .describe('what is fetched about new hits after the searches of a run'),
+const detailsSettingsSchema = z.strictObject({
+  maxPerRun: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(200)
+    .describe('look-ups of one run, including resumed parts; 0 for none; they use no budget'),
 });
+
+/** The evidence: packs of files that outlive the database, and what is stored besides the answers. */
+export const evidenceSettingsSchema = z
+  .union([
+    z
+      .enum(['off'])
+      .transform(() => ({ details: detailsSettingsSchema.parse({}), dir: null, signingKeyFile: undefined })),
+    z.strictObject({
+      dir: z
+        .string()
+        .min(1)
+        .default('./evidence')
+        .describe('the folder of the packs; each run has its own folder in it'),
+      signingKeyFile: z.string().min(1).optional().describe('an Ed25519 private key (PEM) that signs each pack'),
+      details: detailsSettingsSchema
+        .prefault({})
+        .describe('what is fetched about new hits after the searches of a run'),
+    }),
+  ])
+  .prefault({});
 
 /** The latest run of this process, for messages at its end. */
 export class LastRun {

@@ -43,10 +43,10 @@ import {
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';
+import { withPacks } from './packs.js';
 import { applyLeft, applyRun } from './screening/apply-run.js';
 import { describeHeldAnswers } from './screening/hold-run.js';
-import type { Acceptance } from './settings-diff.js';
-import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
+import { type Acceptance, toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
 
 /** A run in progress with its lease. */
 export interface RunSession extends HeldLease {
@@ -168,8 +168,10 @@ export async function withRun<T>(
   request: RunRequest,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
-  const session = await openSession(app, held, request);
-  return work(session).catch((error: unknown) => closeFailed(session, error));
+  return withPacks(app, held.signal, async () => {
+    const session = await openSession(app, held, request);
+    return work(session).catch((error: unknown) => closeFailed(session, error));
+  });
 }
 
 async function openSession(app: AppContext, held: HeldLease, request: RunRequest): Promise<RunSession> {
@@ -187,7 +189,7 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
   const { organisation, roster = null } = request;
   const runId = toRunId(run);
   const resumed = run.resumed > 0;
-  const found = resumed ? { found: await countFound(app.database, run.runId) } : {};
+  const found = resumed && { found: await countFound(app.database, run.runId) };
   app.emit({ kind: 'run_started', runId, runKind: run.kind, roster, resumed, ...found });
   const numbers = new RunNumbers({ ...run, worker: await readWorkerNumber(app.database, run.runId, app.owner) });
   return { lease, signal, app, organisation, roster, run, runId, numbers, write };
@@ -198,9 +200,10 @@ async function closeFailed(session: RunSession, error: unknown): Promise<never> 
   if (error instanceof ConfigError || error instanceof RosterError) {
     const state = session.run.resumed > 0 ? 'stopped' : 'refused';
     // When the database fails as well, the first error matters more.
-    await close(session, state, error instanceof RosterHeldError ? error.lines : error.message).catch(
-      passUnlessDatabase,
-    );
+    const reason = error instanceof RosterHeldError ? error.lines : error.message;
+    await close(session, state, reason).catch((failure: unknown) => {
+      if (!(failure instanceof DatabaseError)) throw failure;
+    });
   } else if (isStopRequest(session.signal, error)) {
     await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
   } else if (error instanceof RunHalted) {
@@ -214,10 +217,6 @@ async function closeFailed(session: RunSession, error: unknown): Promise<never> 
 /** Whether a stop request, and not a lost lease or another error, ended the run. */
 const isStopRequest = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason && !(error instanceof LeaseLostError);
-
-function passUnlessDatabase(error: unknown): void {
-  if (!(error instanceof DatabaseError)) throw error;
-}
 
 async function close(
   session: RunSession,

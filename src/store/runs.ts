@@ -21,6 +21,7 @@ import {
 } from '../vocabulary.js';
 import { type Database, findRow, type Queryable, readColumn, readRow, readValue } from './database/database.js';
 import { insertInto, rawSql, type Sql, sql, updateOf } from './database/statement.js';
+import { queuePack } from './evidence/packs.js';
 import { noteFailedParties } from './night/apply-answers.js';
 import { noteBillableAttempts } from './night/ledger.js';
 import { runSumsSchema } from './night/run-sums.js';
@@ -68,7 +69,7 @@ export async function takeOverRun(
   const run = await readRow(
     database,
     runRow,
-    sql`update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = ${holder.epoch}, owner = ${holder.owner}, resumed = resumed + 1, finished_at = null,
+    sql`update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = ${holder.epoch}, owner = ${holder.owner}, resumed = resumed + 1, finished_at = null, wave = wave + 1,
        roster_file = case when ${now.rosterFile !== undefined} then ${now.rosterFile ?? null} else roster_file end, settings_id = coalesce(${now.settingsId ?? null}, settings_id)
      where run_id = ${runId}
      returning *`,
@@ -120,6 +121,7 @@ export async function closeRun(
   await updateRun(database, runId, { haltedBy: null, ...end, ...(stage && { stage }) });
   if (end.sums?.counts.failed !== 0) await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
+  await queuePack(database, runId);
 }
 
 // The sums of 100,000 customers take about two seconds, of a million about 20 (measured on 2 cores); a process has eight to stop.

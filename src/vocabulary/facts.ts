@@ -257,6 +257,14 @@ export const controlRoundSchema = z.object({
   verdict: z.enum(['passed', 'failed']),
 });
 
+/** The chain of evidence before the packs of a run. */
+export const packsSchema = z.object({
+  /** False where the settings of the run turn evidence off. */
+  areWritten: z.boolean(),
+  /** The last pack before: its place in the chain, and the SHA-256 (hex) of its manifest. Null for the first pack. */
+  before: z.object({ sequence: z.number(), sha256: z.string() }).nullable(),
+});
+
 /** A control search: a search whose answer is known. */
 export const controlResultSchema = z.object({
   type: z.enum(codes.partyTypes),

@@ -2,13 +2,18 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { verifyEvidence } from '../../src/evidence/verify.js';
 import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import type { Database } from '../../src/store/database/database.js';
 import { sql } from '../../src/store/database/statement.js';
 import { hiddenMatchesSql } from '../../src/store/row-shapes.js';
+import { toEvidence } from './site.js';
 
-/** What is wrong with the reports of one site, and what tells them from those of another. */
+/** What is wrong with the reports and the evidence of one site, and what tells the reports from those of another. */
 export async function compareReports(calm: string, other: string): Promise<readonly string[]> {
+  const evidence = await verifyEvidence(toEvidence(other));
+  const damages = evidence.problems.map(({ pack, file, what }) => `evidence: ${pack} ${file}: ${what}`);
+  if (evidence.packs === 0) damages.push('evidence: there is no pack');
   const [calmRuns, otherRuns] = await Promise.all([readdir(calm), readdir(other)]);
   if (calmRuns.length !== 1 || otherRuns.length !== 1) {
     return [`reports: ${calmRuns.join(', ')} became ${otherRuns.join(', ')}`];
@@ -19,7 +24,7 @@ export async function compareReports(calm: string, other: string): Promise<reado
     [calmFolder, otherFolder].map((folder) => readFile(join(folder, 'changes.csv'), 'utf8')),
   );
   const isSame = blankOut(changes[0] ?? '') === blankOut(changes[1] ?? '');
-  return [...broken, ...(isSame ? [] : ['reports: changes.csv tells of other changes'])];
+  return [...damages, ...broken, ...(isSame ? [] : ['reports: changes.csv tells of other changes'])];
 }
 
 // Names of runs, times, and the numbers of changes, each before the cell of its run.

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Clock, systemClock } from '../../src/clock.js';
 import { mailSettingsSchema } from '../../src/mail/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
-import type { RunEvent } from '../../src/runs/app-context.js';
+import { evidenceSettingsSchema, type RunEvent } from '../../src/runs/app-context.js';
 import { retryMails } from '../../src/runs/mail/manage.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import { runScreening } from '../../src/runs/screening-run.js';
@@ -12,7 +12,7 @@ import { runReports } from '../../src/runs/write-reports.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { makeAppContext, neverHeld } from '../helpers/small-world.js';
-import { campaignControls, type LifeMessage, type LifeOrder } from './site.js';
+import { campaignControls, type LifeMessage, type LifeOrder, toEvidence } from './site.js';
 import { setTrap } from './traps.js';
 
 // One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
@@ -96,6 +96,7 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
           screening: neverHeld,
           run: { deadline: order.deadline ?? '1h' },
           reports: { dir: order.reports },
+          evidence: evidenceSettingsSchema.parse({ dir: toEvidence(order.reports), details: { maxPerRun: 200 } }),
           fleet: order.isFleet ? { worker: 'separate' } : false,
           ...(order.smtpUrl === undefined ? {} : { mail }),
         },

@@ -5,7 +5,16 @@ import type { DatabaseLocation } from '../../src/store/database/open-database.js
 import { decide, findAlerts } from '../helpers/small-site.js';
 import { letLeaseRunOut } from './crash-trials.js';
 import { compareReports, compareStates, dumpApplied } from './end-state.js';
-import { expectComplete, type LifeOrder, type Locate, makeSite, type Nursery, type Site, useDatabase } from './site.js';
+import {
+  expectComplete,
+  type LifeOrder,
+  type Locate,
+  makeSite,
+  type Nursery,
+  type Site,
+  toEvidence,
+  useDatabase,
+} from './site.js';
 
 /** A trial at each statement of the transactions that apply the answers of a night. */
 interface StatementTrialOptions {
@@ -128,7 +137,7 @@ class StatementNight {
 
   async #copy(start: DatabaseLocation): Promise<Copy> {
     const reports = await mkdtemp(join(tmpdir(), 'nightscreen-statements-'));
-    this.#folders.push(reports);
+    this.#folders.push(reports, toEvidence(reports));
     return { location: await this.#options.copy(start), reports };
   }
 

@@ -157,6 +157,10 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     held: [],
     settingsDigest: '6e1f0c5f3a0e4a6f9a2b7d6d0c1e8f4b5a697887766554433221100ffeeddccb',
     keyFingerprint: '3f9c2a7e51d0',
+    packs: {
+      areWritten: true,
+      before: { sequence: 41, sha256: '9b74c9897bac770ffc029102a200c5de5e1a3fdb1f1b3c1a5d6d2b6d1f5e8a07' },
+    },
     comparedWith: { runId: 'run-20261120-0200-11c9', finishedAt: new Date('2026-11-20T02:05:01Z') },
     rosterSource: {
       source: 'rosters/retail-2026-11-21.csv',

@@ -159,7 +159,8 @@ export async function makeAppContext(
       budget: { currency: 'EUR', reserveShare: 0.05 },
       changes: changeSettingsSchema.parse({}),
       review: reviewSettingsSchema.parse({}),
-      evidence: evidenceSettingsSchema.parse({}),
+      // Tests of evidence name a folder.
+      evidence: evidenceSettingsSchema.parse('off'),
       sweep: sweepSettingsSchema.parse({}),
       reconciliation: { severity: {} },
       run: { deadline: '200ms' },

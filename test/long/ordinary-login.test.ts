@@ -85,7 +85,7 @@ it('a login that owns its database and has no other right migrates, onboards, sc
     ),
   ).toEqual([{ rights: 0 }]);
   expect(await type('doctor')).toContain('this login may read');
-  expect((await type('db migrate')).match(/\d{4}_\w+\.sql/g)).toHaveLength(17);
+  expect((await type('db migrate')).match(/\d{4}_\w+\.sql/g)).toHaveLength(18);
   await type('onboard --roster people');
   await type('rescreen');
   expect(await type('db migrate --check')).toContain('up to date');

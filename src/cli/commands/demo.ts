@@ -20,7 +20,7 @@ import type { Terminal } from '../terminal.js';
 import { describeCounts, formatTable } from '../text.js';
 
 const markerName = '.nightscreen-demo';
-const ownedNames = ['database', 'reports'];
+const ownedNames = ['database', 'reports', 'evidence'];
 
 type DemoFolder = Awaited<ReturnType<typeof prepareDemoFolder>>;
 
@@ -47,7 +47,13 @@ export async function prepareDemoFolder(folder: string) {
     await lock.release();
     throw error;
   }
-  return { database: join(folder, 'database'), reports: join(folder, 'reports'), release: () => lock.release() };
+  const toPath = (name: string): string => join(folder, name);
+  return {
+    database: toPath('database'),
+    reports: toPath('reports'),
+    evidence: toPath('evidence'),
+    release: () => lock.release(),
+  };
 }
 
 /** The demo's configuration: the sandbox as the service, the fixture roster, all data in the demo's folder. */
@@ -72,6 +78,7 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
     ],
     controls,
     reports: { dir: folder.reports },
+    evidence: { dir: folder.evidence },
     mail: { from: 'nightscreen@bank.example', to: ['reviewer@bank.example'] },
     database: { folder: folder.database },
   });
@@ -224,8 +231,11 @@ function formatNights(nights: readonly Night[], folder: string): string {
     join(relative(folder, report) || report, 'report.html'),
   ]);
   const mail = nights.slice(-1).map(({ report }) => ['mail', relative(folder, join(dirname(report), 'mail'))]);
-  const review = [['review', `NIGHTSCREEN_DATA=${demoFolderName}/database npx --no nightscreen review export`]];
-  return `${formatTable(sums)}\n${formatTable([...reports, ...mail, ...review])}`;
+  const next = [
+    ['review', `NIGHTSCREEN_DATA=${demoFolderName}/database npx --no nightscreen review export`],
+    ['verify', `npx --no nightscreen evidence verify ${demoFolderName}/evidence`],
+  ];
+  return `${formatTable(sums)}\n${formatTable([...reports, ...mail, ...next])}`;
 }
 
 async function playDemo(invocation: Invocation): Promise<Outcome> {

@@ -51,8 +51,9 @@ function checkSchedules(config: Config): Finding[] {
 
 /** Whether the embedded database and reports have the rights and the disk space that they need. */
 async function checkMachine(config: Config): Promise<Finding[]> {
-  const { database, reports } = config.settings;
+  const { database, reports, evidence } = config.settings;
   const ofReports = [
+    ...(evidence.dir === null ? [] : [await checkFolder('evidence folder', 'evidence.dir', evidence.dir)]),
     await checkFolder('reports', 'reports.dir', reports.dir),
     await checkSpace('reports space', reports.dir),
   ];

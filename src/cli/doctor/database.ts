@@ -20,6 +20,7 @@ import {
 } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { sql } from '../../store/database/statement.js';
+import { countWaitingPacks } from '../../store/evidence/packs.js';
 import { readWorkers } from '../../store/night/chunks.js';
 import { findOrganisation, readOrganisationNames } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
@@ -86,6 +87,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await listWorkers(database, config)),
       ...(await checkAccepted(database, config)),
       ...(await listRestores(database)),
+      ...(await listWaitingPacks(database, config)),
       ...(isDeep ? await checkEvidence(database) : []),
     ],
     imported: imported?.map(({ roster }) => roster) ?? null,
@@ -152,6 +154,14 @@ const mostClockSeconds = 2;
 async function listRestores(database: Queryable): Promise<Finding[]> {
   const next = 'see docs/operations.md#restore';
   return (await readRecentRestorations(database)).map((one) => doubtful('restore', describeRestoration(one), next));
+}
+
+/** Evidence that runs could not write. */
+async function listWaitingPacks(database: Queryable, { settings }: Config): Promise<Finding[]> {
+  const { waiting, since } = await countWaitingPacks(database, settings.organisation);
+  if (since === null) return [];
+  const words = `${countNoun(waiting, 'pack')} of evidence not written yet, since ${since.toISOString()}`;
+  return [doubtful('evidence', words, 'nightscreen evidence write, which says what is in the way')];
 }
 
 /** Warns before the night that runs will be refused because changed settings are not accepted. */

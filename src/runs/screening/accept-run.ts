@@ -9,8 +9,9 @@ import { readFourEyes } from '../../store/review/decisions.js';
 import { findOpenRun, type RunRow, readRun, toRunId } from '../../store/runs.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
+import { withPacks } from '../packs.js';
 import { findRun, refuseRun } from '../run-reference.js';
-import { openKeyedOrganisation, type RunSession, withLease } from '../session.js';
+import { type HeldLease, openKeyedOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, requireLogins } from '../settings-diff.js';
 import { noteWebhooks } from '../status.js';
@@ -46,7 +47,7 @@ export async function acceptRun(
   const organisation = await openKeyedOrganisation(app);
   const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
   if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
-  return withLease(app, run.leaseKey, signal, async (held) => {
+  const acceptHeld = async (held: HeldLease): ReturnType<typeof acceptRun> => {
     await noteWebhooks({ run, app, write: (work) => database.transaction(work) });
     return database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
@@ -71,7 +72,8 @@ export async function acceptRun(
       await saveAcceptance(app, transaction, current, acceptance, false);
       return { kind: 'accepted', runId, parties, dossiers: 0, state, reasons };
     });
-  });
+  };
+  return withPacks(app, signal, () => withLease(app, run.leaseKey, signal, acceptHeld));
 }
 
 async function acceptSweep(

@@ -189,7 +189,7 @@ export async function commitScreenings(
       saveAttempts(transaction, numbers, attempts, { batch, responses }),
       saveNextStates(transaction, { accountId: account.accountId, runId: numbers.runId }, states),
       saveChanges(transaction, numbers, events),
-      saveFailures(transaction, numbers.runId, finished.flatMap(toFailure)),
+      saveFailures(transaction, numbers, finished.flatMap(toFailure)),
     ]);
   });
 }
@@ -256,7 +256,7 @@ export async function commitFailures(
   await writeBatch(session, (transaction) =>
     saveFailures(
       transaction,
-      session.run.runId,
+      session.numbers,
       failures.map(({ task, reason }) => ({ requestId: task.requestId, reason })),
     ),
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SharedRate } from '../../client/shared-permits.js';
-import { type Database, DatabaseError, findRow, type Queryable } from '../database/database.js';
+import { type Database, DatabaseError, findRow, type Queryable, readValue } from '../database/database.js';
 import { type Sql, sql } from '../database/statement.js';
 
 // No permit is given for a later time: a row that is lost begins anew a second later, when all permits of before are past.
@@ -43,14 +43,24 @@ export const paceAccountSql = (accountId: number): Sql =>
  * holds the row for longer than its statement.
  */
 export function openSharedRate(database: Database, accountId: number): SharedRate {
+  let paced: number | undefined;
+  // Read once: to plan it takes as long as an order.
+  const findPaced = async (queryable: Queryable): Promise<number> => {
+    paced ??= await readValue(queryable, z.number(), sql`select ${paceAccountSql(accountId)} as id`);
+    return paced;
+  };
   return {
     order: async (count, { spacingMs, aheadMs }) => {
       const order = { count, spacingMs, aheadMs };
-      return ensureOrder(database, accountId, order).catch((error: unknown) => {
+      try {
+        return await ensureOrder(database, await findPaced(database), order);
+      } catch (error) {
         if (!(error instanceof DatabaseError && error.isConnectionLost)) throw error;
         // A transaction waits for the server and is repeated. A permit of an order whose answer was lost stays unused.
-        return database.transaction((transaction) => ensureOrder(transaction, accountId, order));
-      });
+        return database.transaction(async (transaction) =>
+          ensureOrder(transaction, await findPaced(transaction), order),
+        );
+      }
     },
     report: async (news) => {
       const pauseMs = 'pauseMs' in news ? news.pauseMs : 0;
@@ -72,42 +82,42 @@ interface PermitOrder {
 }
 
 /** Orders permits from the row of the account, and begins the row where there is none. */
-async function ensureOrder(database: Queryable, accountId: number, order: PermitOrder) {
+async function ensureOrder(database: Queryable, paceId: number, order: PermitOrder) {
   const lengthMs = order.count * order.spacingMs;
   for (;;) {
-    const ordered = await orderPermits(database, accountId, order);
+    const ordered = await orderPermits(database, paceId, order);
     if (ordered !== null) return { ...ordered, firstMs: ordered.nowMs + ordered.aheadMs - lengthMs, restMs: 0 };
-    const state = await readPace(database, accountId, order);
+    const state = await readPace(database, paceId, order);
     if (state !== null) {
       return { ...state, firstMs: null, restMs: Math.max(state.pauseMs, state.aheadMs - furthestMs, 1) };
     }
-    await insertPace(database, accountId);
+    await insertPace(database, paceId);
   }
 }
 
 /** Orders permits; null during a pause, when the last permits are far ahead, and without a row. */
-function orderPermits(database: Queryable, accountId: number, { count, spacingMs, aheadMs }: PermitOrder) {
+function orderPermits(database: Queryable, paceId: number, { count, spacingMs, aheadMs }: PermitOrder) {
   return findRow(
     database,
     stateRow,
     sql`update account_pace pace
      set next_at = greatest(next_at, moment.now + ${spanSql(aheadMs)}) + ${spanSql(count * spacingMs)}
      from (select clock_timestamp() as now) moment
-     where pace.account_id = ${paceAccountSql(accountId)}
+     where pace.account_id = ${paceId}
        and paused_until <= moment.now and next_at <= moment.now + ${spanSql(furthestMs)}
      returning ${pauseSql}`,
   );
 }
 
 /** Why there are no permits; null without a row. Where the clock was set back, a row is at most ten seconds or 200 permits ahead of it. */
-function readPace(database: Queryable, accountId: number, { spacingMs }: PermitOrder) {
+function readPace(database: Queryable, paceId: number, { spacingMs }: PermitOrder) {
   return findRow(
     database,
     stateRow,
     sql`update account_pace pace
      set next_at = least(next_at, moment.now + ${spanSql(Math.max(10_000, 200 * spacingMs))})
      from (select clock_timestamp() as now) moment
-     where pace.account_id = ${paceAccountSql(accountId)}
+     where pace.account_id = ${paceId}
      returning ${pauseSql}`,
   );
 }
@@ -123,10 +133,10 @@ const beginningSql = (accountId: number): Sql => sql`
       and coalesce(run.finished_at > now() - interval '1 minute', true)
   ) then interval '1 second' else interval '0' end`;
 
-async function insertPace(database: Queryable, accountId: number): Promise<void> {
+async function insertPace(database: Queryable, paceId: number): Promise<void> {
   await database.execute(
     sql`insert into account_pace (account_id, next_at)
-     values (${paceAccountSql(accountId)}, ${beginningSql(accountId)})
+     values (${paceId}, ${beginningSql(paceId)})
      on conflict do nothing`,
   );
 }

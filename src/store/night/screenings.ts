@@ -6,15 +6,16 @@ import { answerStates, partyTypes, riskTiers } from '../../vocabulary.js';
 import { type Database, executeAll, insertRows, type Queryable, readColumn, readRow } from '../database/database.js';
 import { recordset, type Sql, sql } from '../database/statement.js';
 import { assessedTierSql, hiddenMatchesSql, partySaidSql } from '../row-shapes.js';
+import type { RunNumbers } from './ledger.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
 
 /** Saves planned requests that the service could not answer. */
 export async function saveFailures(
   transaction: Queryable,
-  runId: number,
+  { runId, wave }: RunNumbers,
   failures: readonly { requestId: number; reason: string }[],
 ): Promise<void> {
-  const rows = failures.map(({ requestId, reason }) => ({ runId, requestId, reason }));
+  const rows = failures.map(({ requestId, reason }) => ({ runId, requestId, reason, wave }));
   await insertRows(transaction, 'failure', rows);
 }
 

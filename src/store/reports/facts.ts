@@ -8,6 +8,7 @@ import { type Database, type Queryable, readRow } from '../database/database.js'
 import { type Sql, sql } from '../database/statement.js';
 import { readReconciliations } from '../dossiers/discrepancies.js';
 import { readSweep } from '../dossiers/dossiers.js';
+import { readPacksBefore } from '../evidence/packs.js';
 import { countMatchChanges, previewLines, readReportChanges } from '../night/changes.js';
 import { readControlFacts } from '../night/controls.js';
 import { readHeldFacts } from '../night/held-runs.js';
@@ -64,6 +65,7 @@ export async function readRunFacts(
     settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsId ?? null),
     cadence: run.cadence,
     keyFingerprint: run.keys.join(', '),
+    packs: await readPacksBefore(database, run.runId),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
     rosterSource: await readRosterSource(database, run.rosterId, run.runId),
     rosterChanges: await readRunChanges(database, run),

@@ -42,7 +42,7 @@ it('a login that is set to read only is told', async () => {
 
 it('whoever may migrate an empty database is told so, and none is changed by trying it', async () => {
   const owner = await databases.open(await databases.locateEmpty());
-  expect(await emit(owner, 17)).toEqual(['ok this login may read, write and migrate']);
+  expect(await emit(owner, 18)).toEqual(['ok this login may read, write and migrate']);
   expect(await listTablesOf(owner)).toEqual([]);
 });
 
@@ -50,14 +50,14 @@ it('a login that lacks a right of a migration is told the migration and the righ
   const owner = await databases.open(await databases.locateEmpty());
   await runAsSuperuser(owner, 'revoke usage on language plpgsql from public');
   const refused = 'the migration 0001_organisations.sql: permission denied for language plpgsql (SQLSTATE 42501)';
-  expect(await emit(owner, 17)).toEqual([`fail this login cannot apply ${refused}`]);
+  expect(await emit(owner, 18)).toEqual([`fail this login cannot apply ${refused}`]);
   await runAsSuperuser(owner, 'grant usage on language plpgsql to public');
   const goOn = await migrateUpTo(owner, 11);
   await runAsSuperuser(owner, 'revoke usage on language plpgsql from public');
   expect(await emit(owner, 6)).toEqual([expect.stringMatching(/cannot apply the migration 0012_invitations.sql: /)]);
   await runAsSuperuser(owner, 'grant usage on language plpgsql to public');
   expect(await emit(owner, 6)).toEqual(['ok this login may read, write and migrate']);
-  expect(await goOn()).toHaveLength(6);
+  expect(await goOn()).toHaveLength(7);
 });
 
 it('a login without a right on the schema or on temporary tables is told', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
-import type { RunSettings } from '../../../src/runs/app-context.js';
+import { evidenceSettingsSchema, type RunSettings } from '../../../src/runs/app-context.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { readColumn } from '../../../src/store/database/database.js';
@@ -24,7 +24,7 @@ const entity = '{"id":"aml_ofOne1","status":"match"}';
 const answering = (path: string, body: string) => ({ path, raw: { status: 200, body } });
 
 const details = (part: Partial<RunSettings['evidence']['details']>) => ({
-  settings: { evidence: { details: { maxPerRun: 200, ...part } } },
+  settings: { evidence: { ...evidenceSettingsSchema.parse('off'), details: { maxPerRun: 200, ...part } } },
 });
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const lookedUp = (sandbox: Sandbox): string[] =>

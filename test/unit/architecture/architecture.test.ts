@@ -29,9 +29,10 @@ const mayImport: Readonly<Record<string, string>> = {
   reports: 'changes matches reconciliation errors files formulas gather-by local-time',
   mail: 'reports errors loopback files',
   webhooks: 'client matches errors files loopback outgoing serving',
+  evidence: 'errors files',
   store: 'errors clock files',
   runs: `errors clock local-time client roster names lists screening matches dossiers changes
-    reconciliation reports mail webhooks store outgoing files formulas gather-by`,
+    reconciliation reports mail webhooks evidence store outgoing files formulas gather-by`,
   scheduling: 'roster screening reports mail store runs errors clock local-time files',
   logging: 'errors',
   metrics: 'errors loopback outgoing files',
@@ -45,7 +46,7 @@ const mayImport: Readonly<Record<string, string>> = {
 
 /** Upstream order of the places: `import type` may point to any place earlier in it. */
 const upstream = `errors clock local-time near-miss client roster names lists screening matches dossiers changes
-    reconciliation reports mail webhooks store runs scheduling logging metrics config jobs cli`.split(/\s+/);
+    reconciliation reports mail webhooks evidence store runs scheduling logging metrics config jobs cli`.split(/\s+/);
 
 const files = [...listFiles('src'), ...listFiles('jobs')];
 const imports = files.flatMap(readImports);

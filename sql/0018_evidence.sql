@@ -1,0 +1,106 @@
+-- Evidence as files: the packs of runs, what each of them holds, and the keys of its sealed lines.
+
+-- The wave in which the search failed; null for failures that were stored before packs.
+alter table failure add column wave integer;
+
+-- A pack reads the records of an import.
+create index customer_version_by_import on customer_version (import_id);
+
+-- What became of a planned party, by the waves of its run that are proven and applied; `wave` is that of its answer.
+create function judge_outcome(
+  skipped_because text, wave integer, is_reused boolean, failure text,
+  proven_wave integer, applied_wave integer, is_held boolean, unconfirmed_because text
+) returns table (outcome text, outcome_reason text) immutable language sql as $$
+  select
+    case
+      when skipped_because is not null then 'skipped'
+      when is_valid then case when is_reused then 'reused' else 'screened' end
+      when wave is not null or failure is not null or unconfirmed_because = 'control_failed' then 'failed'
+      else 'remaining'
+    end,
+    case
+      when skipped_because is not null then skipped_because
+      when is_valid then null
+      when is_unproven then unconfirmed_because
+      when wave is not null then 'held'
+      else coalesce(failure, case when unconfirmed_because = 'control_failed' then unconfirmed_because end)
+    end
+  from (select coalesce(unconfirmed_because is not null and wave > proven_wave, false) as is_unproven) proof
+  cross join lateral (
+    select wave is not null and (wave <= applied_wave or not (is_unproven or is_held)) as is_valid
+  ) counted
+$$;
+
+-- A pack is queued in the transaction that ends its run or applies it later, prepared right after that, and then written. What it holds of a run is
+-- what was found up to its wave, so that it can be made again.
+create table evidence_pack (
+  pack_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  run_id bigint not null references run,
+  -- From 1 in each run.
+  number integer not null,
+  ending text not null check (ending in ('ended', 'stopped', 'abandoned', 'accepted')),
+  queued_at timestamptz not null,
+  wave integer not null,
+  -- How far its answers count, as in `run`.
+  proven_wave integer not null,
+  applied_wave integer not null,
+  is_held boolean not null,
+  unconfirmed_because text,
+  -- How many calls each process of the run had noted: {"1": 500}.
+  calls jsonb not null,
+  -- Of the roster: the records of the imports after the first and up to the second one are in this pack.
+  after_import bigint not null,
+  through_import bigint not null,
+  -- The last change of a customer's state, and the last event of an alert, that it may hold.
+  state_change bigint not null,
+  alert_event bigint not null,
+  -- The place in the chain of the organisation, the content of run.json, and the last pack that was written before; null until it is prepared.
+  sequence integer check (sequence > 0),
+  run_json text,
+  head_sequence integer,
+  -- SHA-256 (hex) of its manifest; null until it is written.
+  manifest_sha256 text,
+  written_at timestamptz,
+  unique (run_id, number),
+  unique (organisation_id, sequence),
+  check ((sequence is null) = (run_json is null)),
+  check ((manifest_sha256 is null) = (written_at is null)),
+  check (sequence is not null or written_at is null)
+);
+
+create index evidence_pack_waiting on evidence_pack (organisation_id, pack_id) where (written_at is null);
+
+-- Answers, dispositions and reports, each with the pack that holds it. Packs are written one after the other, so there is no foreign key.
+create table packed (
+  kind text check (kind in ('answer', 'disposition', 'report')),
+  id bigint,
+  -- The revision of a report.
+  part integer default 0,
+  pack_id bigint not null,
+  primary key (kind, id, part)
+);
+
+create index packed_by_pack on packed (pack_id, kind, id);
+
+-- Keys of sealed lines: of what is about one customer, and of the answers to one request, which namesakes share.
+create table evidence_key (
+  kind text check (kind in ('customer', 'request')),
+  id bigint,
+  key bytea not null,
+  primary key (kind, id)
+);
+
+-- As in 0006, by the function that packs use too.
+create or replace view screening as
+select
+  party.run_id, party.party_id, party.request_id, party.customer_version, party.plan_reason, party.search_order,
+  case when judged.outcome in ('screened', 'reused') then party.response_id end as response_id,
+  party.answered_at, party.wave, party.is_reused, judged.outcome, judged.outcome_reason
+from planned_party party
+join run on run.run_id = party.run_id
+left join failure on failure.run_id = party.run_id and failure.request_id = party.request_id and party.search_order is not null
+cross join lateral judge_outcome(
+  party.skipped_because, party.wave, party.is_reused, failure.reason,
+  run.proven_wave, run.applied_wave, run.is_held, run.unconfirmed_because
+) judged;

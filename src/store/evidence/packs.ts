@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import type { EvidenceHead } from '../../evidence/manifest.js';
+import { packsSchema } from '../../vocabulary/facts.js';
+import { type EvidenceKeyKind, packEndings } from '../../vocabulary.js';
+import { type Database, findRow, type Queryable, readRow } from '../database/database.js';
+import { sql } from '../database/statement.js';
+
+const packRow = z.object({
+  packId: z.number(),
+  organisationId: z.number(),
+  runId: z.number(),
+  rosterId: z.number().nullable(),
+  /** Its number in the run. */
+  number: z.number(),
+  ending: z.enum(packEndings),
+  queuedAt: z.date(),
+  version: z.string(),
+  /** What it holds of the run. */
+  wave: z.number(),
+  provenWave: z.number(),
+  appliedWave: z.number(),
+  isHeld: z.boolean(),
+  unconfirmedBecause: z.string().nullable(),
+  calls: z.record(z.string(), z.number()),
+  /** What the pack of the run before holds; 0 without one. */
+  formerWave: z.number(),
+  formerEvent: z.number(),
+  afterImport: z.number(),
+  throughImport: z.number(),
+  stateChange: z.number(),
+  alertEvent: z.number(),
+  sequence: z.number().nullable(),
+  runJson: z.string().nullable(),
+  manifestSha256: z.string().nullable(),
+});
+/** A pack of a run. */
+export type PackRow = z.infer<typeof packRow>;
+const preparedRow = packRow.extend({ sequence: z.number(), runJson: z.string() });
+/** A pack with its place in the chain. */
+export type PreparedPack = z.infer<typeof preparedRow>;
+
+const packSql = sql`
+  select pack.*, run.roster_id, run.version, coalesce(former.wave, 0) as former_wave, coalesce(former.alert_event, 0) as former_event
+  from evidence_pack pack
+  join run using (run_id)
+  left join evidence_pack former on former.run_id = pack.run_id and former.number = pack.number - 1`;
+
+/** Queues the pack of a run that ends, or is applied now, unless its settings say that it has none. */
+export async function queuePack(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(
+    sql`insert into evidence_pack (
+       organisation_id, run_id, number, ending, queued_at, wave, proven_wave, applied_wave, is_held, unconfirmed_because, calls,
+       after_import, through_import, state_change, alert_event
+     )
+     select run.organisation_id, run.run_id, former.packs + 1,
+       case when run.state in ('stopped', 'abandoned') then run.state when former.is_ended then 'accepted' else 'ended' end,
+       coalesce(run.finished_at, now()), run.wave, run.proven_wave, run.applied_wave, run.is_held, run.unconfirmed_because,
+       coalesce((select jsonb_object_agg(worker, calls order by worker) from run_worker where run_worker.run_id = run.run_id), '{}'),
+       records.packed, greatest(records.packed, records.newest),
+       coalesce((select max(change_id) from customer_state_change), 0),
+       coalesce((select max(event_id) from alert_event), 0)
+     from run
+     cross join lateral (
+       select count(*) as packs, coalesce(bool_or(ending = 'ended'), false) as is_ended from evidence_pack where evidence_pack.run_id = run.run_id
+     ) former
+     cross join lateral (
+       select
+         coalesce((
+           select max(through_import) from evidence_pack join run other using (run_id) where other.roster_id = run.roster_id
+         ), 0) as packed,
+         coalesce((select max(import_id) from roster_import where roster_import.roster_id = run.roster_id), 0) as newest
+     ) records
+     where run.run_id = ${runId} and run.settings #>> '{evidence,dir}' is not null`,
+  );
+}
+
+/** The first pack of an organisation that is not written yet; null where all are. */
+export const findWaitingPack = (database: Queryable, organisationId: number): Promise<PackRow | null> =>
+  findRow(
+    database,
+    packRow,
+    sql`${packSql} where pack.organisation_id = ${organisationId} and pack.written_at is null order by pack.pack_id limit 1`,
+  );
+
+/** The packs of an organisation that were written, in the order of the chain. */
+export const readWrittenPacks = (database: Queryable, organisationId: number): Promise<PreparedPack[]> =>
+  database.query(
+    preparedRow,
+    sql`${packSql} where pack.organisation_id = ${organisationId} and pack.written_at is not null order by pack.sequence`,
+  );
+
+/** The number of packs of an organisation that are not written yet, and since when the first of them waits. */
+export const countWaitingPacks = (database: Queryable, organisation: string) =>
+  readRow(
+    database,
+    z.object({ waiting: z.number(), since: z.date().nullable() }),
+    sql`select count(*)::integer as waiting, min(queued_at) as since
+     from evidence_pack join organisation using (organisation_id)
+     where organisation.name = ${organisation} and written_at is null`,
+  );
+
+/** Gives a pack its place in the chain, and fixes what it holds; a second time changes nothing. */
+export async function preparePack(database: Database, pack: PackRow, runJson: string): Promise<PreparedPack> {
+  await database.transaction(async (transaction) => {
+    // Two processes that prepare packs of one organisation wait for each other.
+    await transaction.execute(
+      sql`select from organisation where organisation_id = ${pack.organisationId} for no key update`,
+    );
+    const prepared = await transaction.execute(
+      sql`update evidence_pack pack set run_json = ${runJson}, sequence = chain.last + 1, head_sequence = chain.written
+       from (
+         select coalesce(max(sequence), 0) as last, max(sequence) filter (where written_at is not null) as written
+         from evidence_pack where organisation_id = ${pack.organisationId}
+       ) chain
+       where pack.pack_id = ${pack.packId} and pack.sequence is null`,
+    );
+    if (prepared === 1) await notePacked(transaction, pack);
+  });
+  return readRow(database, preparedRow, sql`${packSql} where pack.pack_id = ${pack.packId}`);
+}
+
+/** Notes which answers, dispositions and reports are in a pack: those that are in none before. */
+async function notePacked(transaction: Queryable, pack: PackRow): Promise<void> {
+  const { packId, runId, organisationId, wave } = pack;
+  await transaction.execute(
+    sql`insert into packed (kind, id, pack_id)
+     select distinct 'answer', answered.response_id, ${packId}::bigint
+     from (
+       select response_id from answer where run_id = ${runId} and wave <= ${wave}
+       union all select response_id from reused where run_id = ${runId} and wave <= ${wave}
+       union all select response_id from single_search where run_id = ${runId}
+     ) answered
+     where response_id is not null
+       and not exists (select from packed where packed.kind = 'answer' and packed.id = answered.response_id and packed.part = 0)`,
+  );
+  await transaction.execute(
+    sql`insert into packed (kind, id, pack_id)
+     select 'disposition', disposition.disposition_id, ${packId}::bigint
+     from disposition join alert using (alert_id) join account using (account_id)
+     where account.organisation_id = ${organisationId}
+       and not exists (select from packed where packed.kind = 'disposition' and packed.id = disposition.disposition_id)`,
+  );
+  await transaction.execute(
+    sql`insert into packed (kind, id, part, pack_id)
+     select 'report', report.run_id, report.revision, ${packId}::bigint
+     from report join run using (run_id)
+     where run.organisation_id = ${organisationId} and report.manifest_sha256 is not null
+       and not exists (
+         select from packed where packed.kind = 'report' and packed.id = report.run_id and packed.part = report.revision
+       )`,
+  );
+}
+
+/** Notes that a pack is written; its manifest has this digest. */
+export async function noteWritten(
+  database: Queryable,
+  packId: number,
+  manifestSha256: string,
+  now: Date,
+): Promise<void> {
+  await database.execute(
+    sql`update evidence_pack set manifest_sha256 = ${manifestSha256}, written_at = ${now}
+     where pack_id = ${packId} and written_at is null`,
+  );
+}
+
+const headRow = z.object({ sequence: z.number(), sha256: z.string() }) satisfies z.ZodType<EvidenceHead>;
+
+/** The pack at a place in the chain of an organisation, if it is written; null otherwise. */
+export const findHead = (database: Queryable, organisationId: number, sequence: number): Promise<EvidenceHead | null> =>
+  findRow(
+    database,
+    headRow,
+    sql`select sequence, manifest_sha256 as sha256 from evidence_pack
+     where organisation_id = ${organisationId} and sequence = ${sequence} and manifest_sha256 is not null`,
+  );
+
+/** Whether a run has packs, and the last one that was written before them. */
+export function readPacksBefore(database: Queryable, runId: number): Promise<z.infer<typeof packsSchema>> {
+  return readRow(
+    database,
+    packsSchema,
+    sql`select run.settings #>> '{evidence,dir}' is not null as are_written, (
+         select json_build_object('sequence', head.sequence, 'sha256', head.manifest_sha256)
+         from evidence_pack pack
+         join evidence_pack head on head.organisation_id = pack.organisation_id and head.sequence = pack.head_sequence
+         where pack.run_id = run.run_id and pack.number = 1
+       ) as before
+     from run where run.run_id = ${runId}`,
+  );
+}
+
+const keyRow = z.object({ id: z.number(), key: z.instanceof(Buffer) });
+
+/** The keys of these customers or requests; one that has none gets what `make` gives. */
+export async function ensureKeys(
+  database: Queryable,
+  kind: EvidenceKeyKind,
+  ids: readonly number[],
+  make: () => Buffer,
+): Promise<ReadonlyMap<number, Buffer>> {
+  const read = async (): Promise<ReadonlyMap<number, Buffer>> => {
+    const rows = await database.query(
+      keyRow,
+      sql`select id, key from evidence_key where kind = ${kind} and id = any (${ids})`,
+    );
+    return new Map(rows.map(({ id, key }) => [id, key]));
+  };
+  const known = await read();
+  const missing = ids.filter((id) => !known.has(id));
+  if (missing.length === 0) return known;
+  const keys = missing.map(() => make().toString('hex'));
+  await database.execute(
+    sql`insert into evidence_key (kind, id, key)
+     select ${kind}::text, id, decode(key, 'hex') from unnest(${missing}::bigint[], ${keys}::text[]) as made (id, key)
+     on conflict do nothing`,
+  );
+  // Another process may have been first.
+  return read();
+}

@@ -1,0 +1,127 @@
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { verifyEvidence } from '../../../../src/evidence/verify.js';
+import { evidenceSettingsSchema } from '../../../../src/runs/app-context.js';
+import { writeMissingPacks } from '../../../../src/runs/packs.js';
+import { acceptRun } from '../../../../src/runs/screening/accept-run.js';
+import { runReports } from '../../../../src/runs/write-reports.js';
+import { readColumn } from '../../../../src/store/database/database.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { exposed, names, sanctioned, worldOf } from '../../../helpers/held-world.js';
+import { makeAcceptance, openSmallSites } from '../../../helpers/small-site.js';
+import { controls, dayMs, people, watchlist } from '../../../helpers/small-world.js';
+
+const folders: string[] = [];
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+async function makeSettings() {
+  const dir = await mkdtemp(join(tmpdir(), 'nightscreen-evidence-'));
+  folders.push(dir);
+  return { dir, settings: { controls, evidence: evidenceSettingsSchema.parse({ dir }) } };
+}
+
+/** The digests of all files of a folder by their paths. */
+async function digestAll(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(
+    await Promise.all(
+      files.toSorted().map(async (file) => [
+        file,
+        createHash('sha256')
+          .update(await readFile(file))
+          .digest('hex'),
+      ]),
+    ),
+  );
+}
+
+describeOnEachDatabase('the packs of a run', (open) => {
+  const openSite = openSmallSites(open);
+
+  it('each night writes one that refers to those before, and a lost one is made again byte for byte', async () => {
+    const site = await openSite();
+    const { dir, settings } = await makeSettings();
+    for (const days of [3, 2, 1, 0]) {
+      if (days === 1) site.sandbox.setWorld({ watchlist: watchlist.slice(1), dossiers: [] });
+      await site.run(await site.work({ settings, offsetMs: -days * dayMs }));
+    }
+    const verdict = await verifyEvidence(dir);
+    expect(verdict).toMatchObject({ packs: 4, since: 1, head: { sequence: 4 }, problems: [] });
+    const before = await digestAll(dir);
+    await rm(join(dir, '2'), { recursive: true });
+    await rm(join(dir, '4'), { recursive: true });
+    const app = await site.work({ settings });
+    expect(await writeMissingPacks(app)).toEqual([join(dir, '2', '1'), join(dir, '4', '1')]);
+    expect(await digestAll(dir)).toEqual(before);
+  });
+
+  it('a run whose pack cannot be written stands; the next one writes both', async () => {
+    const site = await openSite();
+    const { dir, settings } = await makeSettings();
+    const blocked = join(dir, 'blocked');
+    await writeFile(blocked, 'a file where the folder belongs');
+    const evidence = evidenceSettingsSchema.parse({ dir: blocked });
+    const app = await site.work({ settings: { ...settings, evidence }, offsetMs: -dayMs });
+    expect(await site.run(app)).toMatchObject({ state: 'complete' });
+    expect(app.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'evidence_not_written' }));
+    await rm(blocked);
+    await site.run(await site.work({ settings: { ...settings, evidence } }));
+    expect(await verifyEvidence(blocked)).toMatchObject({ packs: 2, problems: [] });
+  });
+
+  it('a run that stopped, went on, was held and then accepted has a pack of each, and all are made again', async () => {
+    const site = await openSite(names);
+    site.sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    const { dir, settings } = await makeSettings();
+    await site.run(await site.work({ settings, offsetMs: -dayMs }));
+    site.sandbox.setWorld(worldOf(sanctioned));
+    const app = await site.work({ settings });
+    expect(await site.run(app, { maxSearches: 10 })).toMatchObject({ state: 'stopped' });
+    const held = await site.run(await site.work({ settings }));
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 10, failed: 20 } });
+    await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
+    const endings = await readColumn(site.database, z.string(), 'select ending from evidence_pack order by sequence');
+    expect(endings).toEqual(['ended', 'stopped', 'ended', 'accepted']);
+    expect(await verifyEvidence(dir)).toMatchObject({ packs: 4, problems: [] });
+    const before = await digestAll(dir);
+    await rm(dir, { recursive: true });
+    expect(await writeMissingPacks(app)).toHaveLength(4);
+    expect(await digestAll(dir)).toEqual(before);
+  });
+
+  it('a pack is signed with the key of the settings, and has no readable name of a customer', async () => {
+    const site = await openSite();
+    const { dir, settings } = await makeSettings();
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const signingKeyFile = join(dir, '..', `${basename(dir)}.pem`);
+    await writeFile(signingKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    folders.push(signingKeyFile);
+    const evidence = evidenceSettingsSchema.parse({ dir, signingKeyFile });
+    await site.run(await site.work({ settings: { ...settings, evidence } }));
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    expect(await verifyEvidence(dir, { publicKey: pem })).toMatchObject({ signed: { packs: 1 }, problems: [] });
+    const files = (await readdir(join(dir, '1', '1'))).filter((name) => name.endsWith('.gz'));
+    for (const name of files) {
+      const content = gunzipSync(await readFile(join(dir, '1', '1', name))).toString();
+      for (const person of people) expect(content).not.toContain(person);
+    }
+  });
+
+  it('off writes none, and the report says so', async () => {
+    const site = await openSite();
+    const { settings } = await makeSettings();
+    const app = await site.work({ settings: { ...settings, evidence: evidenceSettingsSchema.parse('off') } });
+    await site.run(app, { writeReport: true });
+    expect(await readColumn(site.database, z.number(), 'select count(*)::integer from evidence_pack')).toEqual([0]);
+    const [report] = await runReports(app, {});
+    expect(await readFile(join(report?.directory ?? '', 'report.html'), 'utf8')).toContain('evidence: off');
+  });
+});
