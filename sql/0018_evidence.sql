@@ -59,11 +59,13 @@ create table evidence_pack (
   sequence integer check (sequence > 0),
   run_json text,
   head_sequence integer,
+  -- SHA-256 (hex) of the manifest before it, where only the folder knows that pack: the database was restored from a backup, or begun anew.
+  former_sha256 text,
   -- SHA-256 (hex) of its manifest; null until it is written.
   manifest_sha256 text,
   written_at timestamptz,
-  unique (run_id, number),
-  unique (organisation_id, sequence),
+  unique (run_id, number) deferrable,
+  unique (organisation_id, sequence) deferrable,
   check ((sequence is null) = (run_json is null)),
   check ((manifest_sha256 is null) = (written_at is null)),
   check (sequence is not null or written_at is null)

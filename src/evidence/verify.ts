@@ -92,6 +92,31 @@ export async function verifyEvidence(folder: string, options: VerifyOptions = {}
   };
 }
 
+/** What a folder of evidence ends with. */
+export interface ChainEnd {
+  organisation: string;
+  head: EvidenceHead;
+  /** The highest number of a run, and by run that of a pack. */
+  lastRun: number;
+  lastPacks: ReadonlyMap<string, number>;
+}
+
+/** Reads the manifests of a folder and checks nothing; null where none can be read. Throws ConfigError when the folder cannot be read. */
+export async function readChainEnd(folder: string): Promise<ChainEnd | null> {
+  const { paths } = await listPacks(folder);
+  const last = (await readChain(folder, paths, [])).at(-1);
+  if (last === undefined) return null;
+  const places = paths.map((path) => path.split('/').map(Number)) as [number, number][];
+  const lastPacks = new Map<string, number>();
+  for (const [run, pack] of places) lastPacks.set(String(run), Math.max(pack, lastPacks.get(String(run)) ?? 0));
+  return {
+    organisation: last.manifest.organisation,
+    head: { sequence: last.manifest.sequence, sha256: last.sha256 },
+    lastRun: Math.max(...places.map(([run]) => run)),
+    lastPacks,
+  };
+}
+
 const toProblem = (pack: string | null, what: string, file: string | null = null): EvidenceProblem => ({
   pack,
   file,

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, EvidenceError, NightscreenError, RosterError, readMessage } from '../errors.js';
 import { seal } from '../evidence/seal.js';
+import { readChainEnd } from '../evidence/verify.js';
 import { type PackContent, writePack } from '../evidence/write-pack.js';
 import type { Database } from '../store/database/database.js';
 import {
@@ -23,6 +24,7 @@ import {
   ensureKeys,
   findHead,
   findWaitingPack,
+  followChain,
   noteWritten,
   type PackRow,
   type PreparedPack,
@@ -96,8 +98,24 @@ export async function writeMissingPacks(app: AppContext): Promise<readonly strin
 async function writeOne(app: AppContext, dir: string, pack: PackRow): Promise<void> {
   const { database, clock } = app;
   const prepared = isPrepared(pack) ? pack : await preparePack(database, pack, await readRunJson(database, pack));
-  const { sha256 } = await writeFiles(app, dir, prepared);
-  await noteWritten(database, prepared.packId, sha256, clock.now());
+  try {
+    const { sha256 } = await writeFiles(app, dir, prepared);
+    await noteWritten(database, prepared.packId, sha256, clock.now());
+  } catch (error) {
+    if (!(error instanceof EvidenceError) || error.code !== 'evidence_differs') throw error;
+    await followFolder(app, dir, prepared, error);
+  }
+}
+
+/** The folder has packs that the database does not know, as after a restore from a backup: what is to be written follows them. */
+async function followFolder(app: AppContext, dir: string, pack: PreparedPack, error: EvidenceError): Promise<void> {
+  const { database, settings, emit } = app;
+  const end = await readChainEnd(dir);
+  if (end === null || end.organisation !== settings.organisation || end.head.sequence < pack.sequence) throw error;
+  const lastPack = end.lastPacks.get(String(pack.runId)) ?? 0;
+  await followChain(database, pack, { ...end, lastPack });
+  const message = `${dir} has packs of evidence up to number ${end.head.sequence} that this database does not know; the chain goes on after them`;
+  emit({ kind: 'warning', runId: null, code: 'evidence_continued', message });
 }
 
 const isPrepared = (pack: PackRow): pack is PreparedPack => pack.sequence !== null && pack.runJson !== null;
@@ -105,7 +123,7 @@ const isPrepared = (pack: PackRow): pack is PreparedPack => pack.sequence !== nu
 async function writeFiles(app: AppContext, dir: string, pack: PreparedPack) {
   const { database, settings } = app;
   const { sequence, ending, version } = pack;
-  const former = sequence === 1 ? null : await findHead(database, pack.organisationId, sequence - 1);
+  const former = sequence === 1 ? null : await findFormer(database, pack);
   const head = {
     organisation: settings.organisation,
     sequence,
@@ -119,6 +137,12 @@ async function writeFiles(app: AppContext, dir: string, pack: PreparedPack) {
   const signingKey = await readSigningKey(settings.evidence.signingKeyFile);
   return writePack(dir, head, listContents(database, pack), signingKey, pack.manifestSha256 ?? undefined);
 }
+
+/** The pack before one, which is written by then. */
+const findFormer = async (database: Database, { sequence, formerSha256, organisationId }: PreparedPack) =>
+  formerSha256 === null
+    ? findHead(database, organisationId, sequence - 1)
+    : { sequence: sequence - 1, sha256: formerSha256 };
 
 const listContents = (database: Database, pack: PreparedPack): readonly PackContent[] => [
   { name: 'run.json', text: `${pack.runJson}\n` },

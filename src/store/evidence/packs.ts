@@ -32,6 +32,7 @@ const packRow = z.object({
   sequence: z.number().nullable(),
   runJson: z.string().nullable(),
   manifestSha256: z.string().nullable(),
+  formerSha256: z.string().nullable(),
 });
 /** A pack of a run. */
 export type PackRow = z.infer<typeof packRow>;
@@ -52,7 +53,7 @@ export async function queuePack(transaction: Queryable, runId: number): Promise<
        organisation_id, run_id, number, ending, queued_at, wave, proven_wave, applied_wave, is_held, unconfirmed_because, calls,
        after_import, through_import, state_change, alert_event
      )
-     select run.organisation_id, run.run_id, former.packs + 1,
+     select run.organisation_id, run.run_id, former.last + 1,
        case when run.state in ('stopped', 'abandoned') then run.state when former.is_ended then 'accepted' else 'ended' end,
        coalesce(run.finished_at, now()), run.wave, run.proven_wave, run.applied_wave, run.is_held, run.unconfirmed_because,
        coalesce((select jsonb_object_agg(worker, calls order by worker) from run_worker where run_worker.run_id = run.run_id), '{}'),
@@ -61,7 +62,7 @@ export async function queuePack(transaction: Queryable, runId: number): Promise<
        coalesce((select max(event_id) from alert_event), 0)
      from run
      cross join lateral (
-       select count(*) as packs, coalesce(bool_or(ending = 'ended'), false) as is_ended from evidence_pack where evidence_pack.run_id = run.run_id
+       select coalesce(max(number), 0) as last, coalesce(bool_or(ending = 'ended'), false) as is_ended from evidence_pack where evidence_pack.run_id = run.run_id
      ) former
      cross join lateral (
        select
@@ -149,6 +150,38 @@ async function notePacked(transaction: Queryable, pack: PackRow): Promise<void> 
          select from packed where packed.kind = 'report' and packed.id = report.run_id and packed.part = report.revision
        )`,
   );
+}
+
+/**
+ * Lets the packs that are not written follow a chain of which the database does not know the end: `head` is its last pack, `lastRun` and `lastPack`
+ * are the highest numbers of a run, and of a pack of this run, in its folder. Later runs get higher numbers.
+ */
+export async function followChain(
+  database: Database,
+  pack: PreparedPack,
+  { head, lastRun, lastPack }: { head: EvidenceHead; lastRun: number; lastPack: number },
+): Promise<void> {
+  const { packId, organisationId, runId } = pack;
+  const [places, numbers] = [head.sequence + 1 - pack.sequence, Math.max(0, lastPack + 1 - pack.number)];
+  await database.transaction(async (transaction) => {
+    await transaction.execute(sql`select from organisation where organisation_id = ${organisationId} for no key update`);
+    const followed = await transaction.execute(
+      sql`update evidence_pack set former_sha256 = ${head.sha256}
+       where pack_id = ${packId} and sequence = ${pack.sequence} and written_at is null`,
+    );
+    // Another process was first.
+    if (followed === 0) return;
+    await transaction.execute(
+      sql`update evidence_pack set sequence = sequence + ${places}::integer
+       where organisation_id = ${organisationId} and written_at is null and sequence is not null`,
+    );
+    await transaction.execute(
+      sql`update evidence_pack set number = number + ${numbers}::integer where run_id = ${runId} and written_at is null`,
+    );
+    await transaction.execute(
+      sql`select setval(pg_get_serial_sequence('run', 'run_id'), greatest(${lastRun}::bigint, (select max(run_id) from run)))`,
+    );
+  });
 }
 
 /** Notes that a pack is written; its manifest has this digest. */

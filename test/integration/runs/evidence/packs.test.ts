@@ -97,6 +97,21 @@ describeOnEachDatabase('the packs of a run', (open) => {
     expect(await digestAll(dir)).toEqual(before);
   });
 
+  it('a database that was begun anew goes on with the chain of the folder', async () => {
+    const { dir, settings } = await makeSettings();
+    const before = await openSite();
+    await before.run(await before.work({ settings, offsetMs: -2 * dayMs }));
+    await before.run(await before.work({ settings, offsetMs: -dayMs }));
+    const site = await openSite();
+    const app = await site.work({ settings });
+    await site.run(app);
+    expect(app.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'evidence_continued' }));
+    const next = await site.run(await site.work({ settings, offsetMs: dayMs }));
+    expect(next.runId).toMatch(/-3$/);
+    expect(await verifyEvidence(dir)).toMatchObject({ packs: 4, head: { sequence: 4 }, problems: [] });
+    expect((await readdir(join(dir, '1'))).toSorted()).toEqual(['1', '2']);
+  });
+
   it('a pack is signed with the key of the settings, and has no readable name of a customer', async () => {
     const site = await openSite();
     const { dir, settings } = await makeSettings();
