@@ -141,21 +141,23 @@ export const readCustomers = (database: Database, pack: PreparedPack): Lines =>
 export const readAnswers = (database: Database, { packId, runId }: PackRow) =>
   readSealed(
     database,
-    sql`select json_build_object(
+    sql`with asked as (
+       select response_id, min(request_id) as request_id
+       from (
+         select response_id, request_id from call where run_id = ${runId}
+         union all select reused.response_id, party.request_id from reused join party using (party_id) where reused.run_id = ${runId}
+         union all select response_id, request_id from single_search where run_id = ${runId}
+       ) answered
+       where response_id is not null
+       group by response_id
+     )
+     select json_build_object(
          'answer', response.response_id, 'request', asked.request_id, 'digest', encode(response.digest, 'hex')
        )::text as line,
        response.body as text, asked.request_id as owner, 'answer/' || response.response_id as about
      from packed
      join response on response.response_id = packed.id
-     cross join lateral (
-       select request_id from (
-         select request_id from call where run_id = ${runId} and call.response_id = response.response_id
-         union all select party.request_id from reused join party using (party_id)
-         where reused.run_id = ${runId} and reused.response_id = response.response_id
-         union all select request_id from single_search where run_id = ${runId} and single_search.response_id = response.response_id
-       ) any_of_them
-       order by request_id limit 1
-     ) asked
+     join asked on asked.response_id = packed.id
      where packed.pack_id = ${packId} and packed.kind = 'answer'
      order by response.response_id`,
   );

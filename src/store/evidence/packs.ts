@@ -164,7 +164,9 @@ export async function followChain(
   const { packId, organisationId, runId } = pack;
   const [places, numbers] = [head.sequence + 1 - pack.sequence, Math.max(0, lastPack + 1 - pack.number)];
   await database.transaction(async (transaction) => {
-    await transaction.execute(sql`select from organisation where organisation_id = ${organisationId} for no key update`);
+    await transaction.execute(
+      sql`select from organisation where organisation_id = ${organisationId} for no key update`,
+    );
     const followed = await transaction.execute(
       sql`update evidence_pack set former_sha256 = ${head.sha256}
        where pack_id = ${packId} and sequence = ${pack.sequence} and written_at is null`,
