@@ -300,10 +300,11 @@ const refuseSharedKeys = (configs: readonly Config[]): readonly Config[] => {
 /** What two organisations must not share, because nothing in it says whose it is. */
 function findShared(source: SourceFile, configs: readonly Config[]): ConfigProblem[] {
   const taken = new Map<string, string>();
-  return configs.flatMap(({ settings: { organisation, reports, webhooks } }, index) => {
+  return configs.flatMap(({ settings: { organisation, reports, evidence, webhooks } }, index) => {
     const claims: readonly (readonly [SettingPath, string])[] = [
       [['reports', 'dir'], resolve(reports.dir)],
       ...(reports.publishTo === undefined ? [] : [[['reports', 'publishTo'], resolve(reports.publishTo)] as const]),
+      ...(evidence.dir === null ? [] : [[['evidence', 'dir'], resolve(evidence.dir)] as const]),
       ...webhooks.map(({ url }, at) => [['webhooks', at, 'url'], url] as const),
     ];
     return claims.flatMap(([path, claimed]) => {

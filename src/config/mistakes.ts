@@ -328,6 +328,8 @@ export const pathSettings: readonly (readonly string[])[] = [
   ['database', 'folder'],
   ['reports', 'dir'],
   ['reports', 'publishTo'],
+  ['evidence', 'dir'],
+  ['evidence', 'signingKeyFile'],
   ['listen', 'key'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import type { Dirent } from 'node:fs';
+import { type Dirent, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMessage, usageError } from '../errors.js';
@@ -103,6 +103,7 @@ export interface ChainEnd {
 
 /** Reads the manifests of a folder and checks nothing; null where none can be read. Throws ConfigError when the folder cannot be read. */
 export async function readChainEnd(folder: string): Promise<ChainEnd | null> {
+  if (!existsSync(folder)) return null;
   const { paths } = await listPacks(folder);
   const last = (await readChain(folder, paths, [])).at(-1);
   if (last === undefined) return null;

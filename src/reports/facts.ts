@@ -137,7 +137,8 @@ export function listEvidence({ run, evidence, details, toReview }: Report): read
 
 /** The last pack of evidence before the run: what was written until then cannot be changed without contradicting this report. */
 export function describePacks({ areWritten, before }: Report['evidence']['packs']): string {
-  if (!areWritten) return 'off: no pack of files proves this run, because its settings say `evidence: off`';
+  if (!areWritten)
+    return 'no pack of files proves this run: its settings say `evidence: off`, or its version wrote none';
   if (before === null) return 'none: the first pack is that of this run';
   return `pack ${before.sequence}, its manifest has the SHA-256 ${before.sha256}`;
 }

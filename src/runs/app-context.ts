@@ -182,8 +182,9 @@ export const evidenceSettingsSchema = z
       dir: z
         .string()
         .min(1)
+        .nullable()
         .default('./evidence')
-        .describe('the folder of the packs; each run has its own folder in it'),
+        .describe('the folder of the packs; each run has its own folder in it; null for none, as `evidence: off`'),
       signingKeyFile: z.string().min(1).optional().describe('an Ed25519 private key (PEM) that signs each pack'),
       details: detailsSettingsSchema
         .prefault({})

@@ -2,9 +2,9 @@ import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, EvidenceError, NightscreenError, RosterError, readMessage } from '../errors.js';
+import { ConfigError, EvidenceError, RosterError, readMessage } from '../errors.js';
 import { seal } from '../evidence/seal.js';
-import { readChainEnd } from '../evidence/verify.js';
+import { type ChainEnd, readChainEnd } from '../evidence/verify.js';
 import { type PackContent, writePack } from '../evidence/write-pack.js';
 import type { Database } from '../store/database/database.js';
 import {
@@ -29,6 +29,7 @@ import {
   type PackRow,
   type PreparedPack,
   preparePack,
+  readQueuedPacks,
   readWrittenPacks,
 } from '../store/evidence/packs.js';
 import { ensureOrganisation } from '../store/organisations.js';
@@ -46,13 +47,17 @@ export async function writePacks(app: AppContext): Promise<boolean> {
   if (dir === null) return true;
   try {
     const { organisationId } = await ensureOrganisation(database, settings.organisation, app.clock.now());
+    // What a run says of itself is fixed before it goes on or is accepted, also while an earlier pack cannot be written.
+    for (const pack of await readQueuedPacks(database, organisationId)) {
+      await preparePack(database, pack, await readRunJson(database, pack));
+    }
     for (;;) {
       const pack = await findWaitingPack(database, organisationId);
       if (pack === null) return true;
       await writeOne(app, dir, pack);
     }
   } catch (error) {
-    if (!(error instanceof NightscreenError)) throw error;
+    // Whatever it is: the run has ended, and its report and mail are still to be written.
     const message = `evidence waits to be written, and the next run tries again: ${readMessage(error)}`;
     app.emit({ kind: 'warning', runId: null, code: 'evidence_not_written', message });
     return false;
@@ -78,47 +83,67 @@ const writeUnlessStopping = async (app: AppContext, signal: AbortSignal): Promis
 };
 
 /**
- * Writes the packs that are missing from the folder again, from the database, byte for byte; gives their folders. Throws EvidenceError where the
- * database no longer holds what a pack held.
+ * Writes the packs that are missing from the folder again, from the database, byte for byte. Gives their folders, and why others cannot be made: the
+ * database no longer holds what they held.
  */
-export async function writeMissingPacks(app: AppContext): Promise<readonly string[]> {
-  const { dir } = app.settings.evidence;
-  if (dir === null) return [];
-  const { organisationId } = await ensureOrganisation(app.database, app.settings.organisation, app.clock.now());
-  const made: string[] = [];
+export async function writeMissingPacks(app: AppContext): Promise<{ made: string[]; lost: string[] }> {
+  const { evidence, organisation } = app.settings;
+  const { dir } = evidence;
+  const [made, lost]: [string[], string[]] = [[], []];
+  if (dir === null) return { made, lost };
+  const { organisationId } = await ensureOrganisation(app.database, organisation, app.clock.now());
   for (const pack of await readWrittenPacks(app.database, organisationId)) {
-    const folder = join(dir, String(pack.runId), String(pack.number));
+    const folder = toFolder(dir, pack);
     if (existsSync(folder)) continue;
-    await writeFiles(app, dir, pack);
-    made.push(folder);
+    try {
+      await writeFiles(app, dir, pack);
+      made.push(folder);
+    } catch (error) {
+      if (!(error instanceof EvidenceError)) throw error;
+      lost.push(error.message);
+    }
   }
-  return made;
+  return { made, lost };
 }
 
-async function writeOne(app: AppContext, dir: string, pack: PackRow): Promise<void> {
+async function writeOne(app: AppContext, dir: string, pack: PreparedPack): Promise<void> {
   const { database, clock } = app;
-  const prepared = isPrepared(pack) ? pack : await preparePack(database, pack, await readRunJson(database, pack));
+  const end = await readChainEnd(dir);
+  const isThere = existsSync(toFolder(dir, pack));
+  if (!isThere && (await followFolder(app, dir, pack, end))) return;
   try {
-    const { sha256 } = await writeFiles(app, dir, prepared);
-    await noteWritten(database, prepared.packId, sha256, clock.now());
+    const { sha256 } = await writeFiles(app, dir, pack);
+    await noteWritten(database, pack.packId, sha256, clock.now());
   } catch (error) {
-    if (!(error instanceof EvidenceError) || error.code !== 'evidence_differs') throw error;
-    await followFolder(app, dir, prepared, error);
+    const isOther = error instanceof EvidenceError && error.code === 'evidence_differs';
+    if (!isOther || !(await followFolder(app, dir, pack, end))) throw error;
   }
 }
 
-/** The folder has packs that the database does not know, as after a restore from a backup: what is to be written follows them. */
-async function followFolder(app: AppContext, dir: string, pack: PreparedPack, error: EvidenceError): Promise<void> {
+/**
+ * Lets a pack follow the chain of its folder where the database does not know the end of that, as after a restore from a backup; gives whether it
+ * did. Throws EvidenceError where the folder lacks the pack before it.
+ */
+async function followFolder(app: AppContext, dir: string, pack: PreparedPack, end: ChainEnd | null): Promise<boolean> {
   const { database, settings, emit } = app;
-  const end = await readChainEnd(dir);
-  if (end === null || end.organisation !== settings.organisation || end.head.sequence < pack.sequence) throw error;
-  const lastPack = end.lastPacks.get(String(pack.runId)) ?? 0;
-  await followChain(database, pack, { ...end, lastPack });
-  const message = `${dir} has packs of evidence up to number ${end.head.sequence} that this database does not know; the chain goes on after them`;
+  const former = pack.sequence === 1 ? null : await findFormer(database, pack);
+  const last = end?.head.sequence ?? 0;
+  if (last < pack.sequence - 1) {
+    const message = `${dir} lacks the packs before number ${pack.sequence}. Name the folder of before in evidence.dir, or make them again: nightscreen evidence write`;
+    throw new EvidenceError('evidence_not_written', message);
+  }
+  if (end === null || (last < pack.sequence && end.head.sha256 === former?.sha256)) return false;
+  if (end.organisation !== settings.organisation) {
+    const message = `${dir} has packs of organisation ${end.organisation}; name another folder in evidence.dir`;
+    throw new EvidenceError('evidence_not_written', message);
+  }
+  await followChain(database, pack, { ...end, lastPack: end.lastPacks.get(String(pack.runId)) ?? 0 });
+  const message = `${dir} has packs of evidence up to number ${last} that this database does not know; the chain goes on after them`;
   emit({ kind: 'warning', runId: null, code: 'evidence_continued', message });
+  return true;
 }
 
-const isPrepared = (pack: PackRow): pack is PreparedPack => pack.sequence !== null && pack.runJson !== null;
+const toFolder = (dir: string, { runId, number }: PackRow): string => join(dir, String(runId), String(number));
 
 async function writeFiles(app: AppContext, dir: string, pack: PreparedPack) {
   const { database, settings } = app;

@@ -51,10 +51,12 @@ function describeVerdict({
   const lines = [
     `evidence of ${organisation}: ${countNoun(packs, 'pack')} with ${countNoun(records, 'record')}`,
     `from pack ${since} to pack ${head.sequence}, whose manifest has the SHA-256 ${head.sha256}`,
-    signed.packs === 0 ? 'not signed' : `${countNoun(signed.packs, 'pack')} signed by ${signed.signers.join(', ')}`,
+    signed.packs === 0
+      ? 'not signed'
+      : `${signed.packs} of ${countNoun(packs, 'pack')} signed by ${signed.signers.join(', ')}`,
     ...erased.map(({ customer, at, by }) => `customer ${customer} was erased at ${at} by ${by}`),
     problems.length === 0
-      ? 'whole: nothing is missing or changed'
+      ? `whole: nothing from pack ${since} to pack ${head.sequence} is missing or changed`
       : `NOT WHOLE: ${countNoun(problems.length, 'problem')}`,
   ];
   return `${describeProblems(problems)}${lines.join('\n')}\n`;
@@ -76,14 +78,16 @@ const write = defineDatabaseCommand({
   examples: ['evidence write', 'evidence write --json'],
   run: async (app) => {
     const { writeMissingPacks, writePacks } = await import('../../runs/packs.js');
+    // Those that wait follow what is missing.
+    const { made, lost } = await writeMissingPacks(app);
     const isAll = await writePacks(app);
-    const made = await writeMissingPacks(app);
     const words = [
-      made.length === 0 ? 'no pack was missing' : `made again: ${made.join(', ')}`,
+      ...lost,
+      made.length + lost.length === 0 ? 'no pack was missing' : `made again: ${made.join(', ') || 'none'}`,
       isAll ? 'none waits' : 'not all that wait could be written',
     ];
-    const exitCode = isAll ? exitCodes.complete : exitCodes.incomplete;
-    return toOutcome('nightscreen/evidence-written/1', { made, isAll }, `${words.join('; ')}\n`, exitCode);
+    const exitCode = isAll && lost.length === 0 ? exitCodes.complete : exitCodes.incomplete;
+    return toOutcome('nightscreen/evidence-written/1', { made, lost, isAll }, `${words.join('\n')}\n`, exitCode);
   },
 });
 

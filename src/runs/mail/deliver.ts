@@ -4,9 +4,8 @@ import { type DeliveryResult, openMailer, toDelivery } from '../../mail/delivery
 import { type MailMessage, mailMessageSchema } from '../../mail/message.js';
 import { buildReportMessage } from '../../mail/report-message.js';
 import { listRecipients, toMailTrigger } from '../../mail/settings.js';
-import { countNoun } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
-import { countWaitingPacks } from '../../store/evidence/packs.js';
+import { isPackWaiting } from '../../store/evidence/packs.js';
 import {
   claimNext,
   dropUnwritten,
@@ -200,12 +199,9 @@ export async function queueWrittenReport(app: AppContext, written: RunReport): P
   const now = clock.now();
   const recipients = listRecipients(mail, toMailTrigger(report));
   const prepared = await prepareReportMail(app, report, written, recipients);
-  const { waiting } = await countWaitingPacks(database, settings.organisation);
-  const ofWaiting =
-    waiting > 0
-      ? [`${countNoun(waiting, 'pack')} of evidence could not be written yet; the operator has a warning.`]
-      : [];
-  const toMail = { ...prepared, notes: [...(prepared.notes ?? []), ...ofWaiting] };
+  const isWaiting = await isPackWaiting(database, runNumber);
+  const waiting = 'The pack of evidence of this run could not be written yet. The operator has a warning.';
+  const toMail = { ...prepared, notes: [...(prepared.notes ?? []), ...(isWaiting ? [waiting] : [])] };
   await database.transaction(async (transaction) => {
     const run = await readRun(transaction, runNumber);
     if (run === null) return;

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../store/database/database.js';
 import { assertLease } from '../../store/database/leases.js';
 import { countMissing } from '../../store/dossiers/dossiers.js';
+import { queuePack } from '../../store/evidence/packs.js';
 import { countWithheld } from '../../store/night/apply-answers.js';
 import { findLaterHeld, ownsTables, readRunHolds, saveRunAcceptance } from '../../store/night/held-runs.js';
 import { RunNumbers } from '../../store/night/ledger.js';
@@ -83,8 +84,8 @@ async function acceptSweep(
   signal: AbortSignal,
 ): ReturnType<typeof acceptRun> {
   const runId = toRunId(run);
-  return withLease(app, run.leaseKey, signal, ({ lease }) =>
-    app.database.transaction(async (transaction) => {
+  const acceptHeld = ({ lease }: HeldLease) =>
+    app.database.transaction(async (transaction): ReturnType<typeof acceptRun> => {
       await assertLease(transaction, lease);
       await refuseUnlessHeld(transaction, run);
       const dossiers = await countMissing(transaction, run.runId);
@@ -92,9 +93,10 @@ async function acceptSweep(
         return { kind: 'proposed', runId, waitsFor: 'second_person' };
       }
       await saveAcceptance(app, transaction, run, acceptance, false);
+      await queuePack(transaction, run.runId);
       return { kind: 'accepted', runId, parties: 0, dossiers, state: run.state, reasons: run.stateReasons };
-    }),
-  );
+    });
+  return withPacks(app, signal, () => withLease(app, run.leaseKey, signal, acceptHeld));
 }
 
 /** What is held of a run; throws ConfigError when nothing is, or when a later run has replaced it. */

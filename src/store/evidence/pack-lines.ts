@@ -101,12 +101,12 @@ export const readCustomers = (database: Database, pack: PreparedPack): Lines =>
        where run.roster_id = ${pack.rosterId}
      ), planned as (
        select party.customer_id, min(party.customer_version) as version, json_agg(json_strip_nulls(json_build_object(
-         'party', party.party_id, 'request', party.request_id, 'reason', party.plan_reason, 'outcome', judged.outcome,
+         'party', party.party_id, 'ordinal', party.ordinal, 'request', party.request_id, 'reason', party.plan_reason, 'outcome', judged.outcome,
          'because', judged.outcome_reason,
          'answer', case when party.is_reused then ${answerSql('party.response_id')} end
        )) order by party.party_id) as parties
        from (
-         select planned.party_id, planned.request_id, planned.customer_version, planned.plan_reason, planned.skipped_because, customer_id,
+         select planned.party_id, party.ordinal, planned.request_id, planned.customer_version, planned.plan_reason, planned.skipped_because, customer_id,
            planned.is_reused, failure.reason as failure,
            case when planned.wave <= ${pack.wave} then planned.response_id end as response_id,
            case when planned.wave <= ${pack.wave} then planned.wave end as wave
@@ -145,7 +145,8 @@ export const readAnswers = (database: Database, { packId, runId }: PackRow) =>
        select response_id, min(request_id) as request_id
        from (
          select response_id, request_id from call where run_id = ${runId}
-         union all select reused.response_id, party.request_id from reused join party using (party_id) where reused.run_id = ${runId}
+         union all select reused.response_id, planned.request_id
+         from reused join planned on planned.run_id = reused.run_id and planned.party_id = reused.party_id where reused.run_id = ${runId}
          union all select response_id, request_id from single_search where run_id = ${runId}
        ) answered
        where response_id is not null
@@ -192,7 +193,7 @@ export async function* readChanges(
   yield* readSealed(
     database,
     sql`select json_build_object(
-         'event', event.event_id, 'alert', event.alert_id, 'customer', party.customer_id, 'kind', event.kind, 'happenedAt', event.happened_at,
+         'event', event.event_id, 'alert', event.alert_id, 'customer', party.customer_id, 'party', alert.party_id, 'kind', event.kind, 'happenedAt', event.happened_at,
          'reasons', event.reasons, 'severity', event.severity
        )::text as line,
        null as text, party.customer_id as owner, '' as about

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EvidenceHead } from '../../evidence/manifest.js';
 import { packsSchema } from '../../vocabulary/facts.js';
 import { type EvidenceKeyKind, packEndings } from '../../vocabulary.js';
-import { type Database, findRow, type Queryable, readRow } from '../database/database.js';
+import { type Database, findRow, type Queryable, readRow, readValue } from '../database/database.js';
 import { sql } from '../database/statement.js';
 
 const packRow = z.object({
@@ -51,15 +51,16 @@ export async function queuePack(transaction: Queryable, runId: number): Promise<
   await transaction.execute(
     sql`insert into evidence_pack (
        organisation_id, run_id, number, ending, queued_at, wave, proven_wave, applied_wave, is_held, unconfirmed_because, calls,
-       after_import, through_import, state_change, alert_event
+       after_import, through_import, state_change, alert_event, head_sequence
      )
      select run.organisation_id, run.run_id, former.last + 1,
        case when run.state in ('stopped', 'abandoned') then run.state when former.is_ended then 'accepted' else 'ended' end,
-       coalesce(run.finished_at, now()), run.wave, run.proven_wave, run.applied_wave, run.is_held, run.unconfirmed_because,
+       now(), run.wave, run.proven_wave, run.applied_wave, run.is_held, run.unconfirmed_because,
        coalesce((select jsonb_object_agg(worker, calls order by worker) from run_worker where run_worker.run_id = run.run_id), '{}'),
        records.packed, greatest(records.packed, records.newest),
        coalesce((select max(change_id) from customer_state_change), 0),
-       coalesce((select max(event_id) from alert_event), 0)
+       coalesce((select max(event_id) from alert_event), 0),
+       (select max(sequence) from evidence_pack where evidence_pack.organisation_id = run.organisation_id and written_at is not null)
      from run
      cross join lateral (
        select coalesce(max(number), 0) as last, coalesce(bool_or(ending = 'ended'), false) as is_ended from evidence_pack where evidence_pack.run_id = run.run_id
@@ -71,16 +72,25 @@ export async function queuePack(transaction: Queryable, runId: number): Promise<
          ), 0) as packed,
          coalesce((select max(import_id) from roster_import where roster_import.roster_id = run.roster_id), 0) as newest
      ) records
-     where run.run_id = ${runId} and run.settings #>> '{evidence,dir}' is not null`,
+     where run.run_id = ${runId} and run.settings #> '{evidence,dir}' is distinct from 'null'`,
   );
 }
 
-/** The first pack of an organisation that is not written yet; null where all are. */
-export const findWaitingPack = (database: Queryable, organisationId: number): Promise<PackRow | null> =>
+/** The packs of an organisation without a place in the chain, in the order in which they were queued. */
+export const readQueuedPacks = (database: Queryable, organisationId: number): Promise<PackRow[]> =>
+  database.query(
+    packRow,
+    sql`${packSql} where pack.organisation_id = ${organisationId} and pack.sequence is null order by pack.pack_id`,
+  );
+
+/** The first pack of the chain of an organisation that is not written yet; null where all are. */
+export const findWaitingPack = (database: Queryable, organisationId: number): Promise<PreparedPack | null> =>
   findRow(
     database,
-    packRow,
-    sql`${packSql} where pack.organisation_id = ${organisationId} and pack.written_at is null order by pack.pack_id limit 1`,
+    preparedRow,
+    sql`${packSql}
+     where pack.organisation_id = ${organisationId} and pack.written_at is null and pack.sequence is not null
+     order by pack.sequence limit 1`,
   );
 
 /** The packs of an organisation that were written, in the order of the chain. */
@@ -101,23 +111,19 @@ export const countWaitingPacks = (database: Queryable, organisation: string) =>
   );
 
 /** Gives a pack its place in the chain, and fixes what it holds; a second time changes nothing. */
-export async function preparePack(database: Database, pack: PackRow, runJson: string): Promise<PreparedPack> {
+export async function preparePack(database: Database, pack: PackRow, runJson: string): Promise<void> {
   await database.transaction(async (transaction) => {
     // Two processes that prepare packs of one organisation wait for each other.
     await transaction.execute(
       sql`select from organisation where organisation_id = ${pack.organisationId} for no key update`,
     );
     const prepared = await transaction.execute(
-      sql`update evidence_pack pack set run_json = ${runJson}, sequence = chain.last + 1, head_sequence = chain.written
-       from (
-         select coalesce(max(sequence), 0) as last, max(sequence) filter (where written_at is not null) as written
-         from evidence_pack where organisation_id = ${pack.organisationId}
-       ) chain
+      sql`update evidence_pack pack set run_json = ${runJson}, sequence = chain.last + 1
+       from (select coalesce(max(sequence), 0) as last from evidence_pack where organisation_id = ${pack.organisationId}) chain
        where pack.pack_id = ${pack.packId} and pack.sequence is null`,
     );
     if (prepared === 1) await notePacked(transaction, pack);
   });
-  return readRow(database, preparedRow, sql`${packSql} where pack.pack_id = ${pack.packId}`);
 }
 
 /** Notes which answers, dispositions and reports are in a pack: those that are in none before. */
@@ -139,7 +145,9 @@ async function notePacked(transaction: Queryable, pack: PackRow): Promise<void> 
      select 'disposition', disposition.disposition_id, ${packId}::bigint
      from disposition join alert using (alert_id) join account using (account_id)
      where account.organisation_id = ${organisationId}
-       and not exists (select from packed where packed.kind = 'disposition' and packed.id = disposition.disposition_id)`,
+       -- Whose transaction was late has a lower number than those of others; so many are looked through again.
+       and disposition.disposition_id > coalesce((select max(id) from packed where kind = 'disposition'), 0) - 10000
+       and not exists (select from packed where packed.kind = 'disposition' and packed.id = disposition.disposition_id and packed.part = 0)`,
   );
   await transaction.execute(
     sql`insert into packed (kind, id, part, pack_id)
@@ -215,15 +223,23 @@ export function readPacksBefore(database: Queryable, runId: number): Promise<z.i
   return readRow(
     database,
     packsSchema,
-    sql`select run.settings #>> '{evidence,dir}' is not null as are_written, (
-         select json_build_object('sequence', head.sequence, 'sha256', head.manifest_sha256)
-         from evidence_pack pack
-         join evidence_pack head on head.organisation_id = pack.organisation_id and head.sequence = pack.head_sequence
-         where pack.run_id = run.run_id and pack.number = 1
-       ) as before
-     from run where run.run_id = ${runId}`,
+    sql`select pack.run_id is not null as are_written,
+       case when head.sequence is not null then
+         json_build_object('sequence', head.sequence, 'sha256', head.manifest_sha256)
+       end as before
+     from (select) one
+     left join evidence_pack pack on pack.run_id = ${runId} and pack.number = (select min(number) from evidence_pack where run_id = ${runId})
+     left join evidence_pack head on head.organisation_id = pack.organisation_id and head.sequence = pack.head_sequence`,
   );
 }
+
+/** Whether a pack of a run could not be written yet. */
+export const isPackWaiting = (database: Queryable, runId: number): Promise<boolean> =>
+  readValue(
+    database,
+    z.boolean(),
+    sql`select exists (select from evidence_pack where run_id = ${runId} and written_at is null) as waiting`,
+  );
 
 const keyRow = z.object({ id: z.number(), key: z.instanceof(Buffer) });
 
