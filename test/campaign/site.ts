@@ -238,8 +238,8 @@ export const isControl = ({ searchName }: LedgerEntry): boolean =>
 export const countCustomerCalls = (site: Site): number => site.calls().filter((call) => !isControl(call)).length;
 
 const toFirst = (reports: string): string => `${reports}-first`;
-/** The folder of the evidence beside that of the reports. */
-export const toEvidence = (reports: string): string => `${reports}-evidence`;
+/** The folder of the evidence beside those of the reports: all nights of a site have one. */
+export const toEvidence = (reports: string): string => `${reports.replace(/-first$/, '')}-evidence`;
 const isSearch = ({ path }: LedgerEntry): boolean => path === '/aml/search';
 
 /** Makes a site over a new database; its processes come from `nursery`. */
@@ -279,8 +279,7 @@ export async function makeSite(nursery: Nursery, locate: Locate, size: SiteSize)
     withDatabase: (work) => useDatabase(location, work),
     close: async () => {
       await sandbox.close();
-      const ofReports = [reports, toFirst(reports)];
-      for (const folder of [...ofReports, ...ofReports.map(toEvidence), dirname(roster)])
+      for (const folder of [reports, toFirst(reports), toEvidence(reports), dirname(roster)])
         await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
@@ -138,6 +138,7 @@ class StatementNight {
   async #copy(start: DatabaseLocation): Promise<Copy> {
     const reports = await mkdtemp(join(tmpdir(), 'nightscreen-statements-'));
     this.#folders.push(reports, toEvidence(reports));
+    await cp(toEvidence(this.#site.reports), toEvidence(reports), { recursive: true });
     return { location: await this.#options.copy(start), reports };
   }
 

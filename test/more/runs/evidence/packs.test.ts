@@ -98,6 +98,20 @@ describeOnEachDatabase('the packs of a run', (open) => {
     expect(await digestAll(dir)).toEqual(before);
   });
 
+  it('a folder that lacks the packs before gets none, and the right one gets all', async () => {
+    const site = await openSite();
+    const { dir, settings } = await makeSettings();
+    const other = await makeSettings();
+    await site.run(await site.work({ settings, offsetMs: -2 * dayMs }));
+    const strayed = await site.work({ settings: other.settings, offsetMs: -dayMs });
+    expect(await site.run(strayed)).toMatchObject({ state: 'complete' });
+    const message = expect.stringContaining('lacks the packs before number 2');
+    expect(strayed.events).toContainEqual(expect.objectContaining({ code: 'evidence_not_written', message }));
+    expect(await readdir(other.dir)).toEqual([]);
+    await site.run(await site.work({ settings }));
+    expect(await verifyEvidence(dir)).toMatchObject({ packs: 3, problems: [] });
+  });
+
   it('a database that was begun anew goes on with the chain of the folder', async () => {
     const { dir, settings } = await makeSettings();
     const before = await openSite();
