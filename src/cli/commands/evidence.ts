@@ -2,10 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { EvidenceHead, EvidenceProblem, EvidenceVerdict } from '../../evidence/verify.js';
+import { writePrivately } from '../../files.js';
+import type { Column } from '../../reports/section.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import { defineCommand, defineDatabaseCommand, parsed, text } from '../command.js';
+import type { FiguresLine } from '../../runs/evidence-figures.js';
+import { defineCommand, defineDatabaseCommand, mandatory, parsed, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
+import { meanings, parseInstant, shared } from '../options.js';
 
 const verify = defineCommand({
   usage: 'verify [folder]',
@@ -91,9 +95,94 @@ const write = defineDatabaseCommand({
   },
 });
 
+/** A day, or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
+const parseMoment = (given: string): { day: string } | Date => {
+  const moment = parseInstant(given);
+  return given.includes('T') ? moment : { day: given };
+};
+
+const show = defineDatabaseCommand({
+  usage: 'show <customer>',
+  description: 'what proves the screening of one customer at a moment: request, calls, answer, alerts, mails, pack',
+  options: {
+    at: parsed('<date>', 'the moment to look at (now); a day counts to its end', parseMoment),
+    roster: shared.roster,
+    html: text('<file>', 'also write it as a page to print'),
+  },
+  examples: ['evidence show C-1042 --at 2026-03-01', 'evidence show C-1042 --html C-1042.html'],
+  run: async (app, { argument: reference, options: { at, roster = null, html }, invocation }) => {
+    const { showEvidence, toMoment } = await import('../../runs/evidence-show.js');
+    const { formatBlocks, listBlocks, renderCertificate } = await import('./evidence-certificate.js');
+    const moment = at === undefined ? null : toMoment(at, app.settings.timezone);
+    const evidence = await showEvidence(app, { reference, at: moment, roster });
+    const blocks = listBlocks(evidence);
+    const file = html === undefined ? null : resolve(invocation.folder, html);
+    if (file !== null) await writePrivately(file, renderCertificate(evidence, blocks));
+    const written = file === null ? '' : `\npage: ${file}\n`;
+    const exitCode = evidence.verdict === 'no_run' ? exitCodes.incomplete : exitCodes.complete;
+    return toOutcome('nightscreen/evidence-show/1', evidence, `${formatBlocks(blocks)}${written}`, exitCode);
+  },
+});
+
+/** A day; throws InvalidArgumentError for anything else. */
+function parseDay(text: string): string {
+  if (text.includes('T')) throw new InvalidArgumentError('It must be a day such as 2026-03-01.');
+  parseInstant(text);
+  return text;
+}
+
+const figures = defineDatabaseCommand({
+  usage: 'figures',
+  description: 'CSV of the nights of a span: customers in scope and screened, holds, control searches, alerts, packs',
+  options: {
+    since: mandatory(parsed('<day>', meanings.since, parseDay)),
+    until: mandatory(parsed('<day>', meanings.until, parseDay)),
+    roster: shared.roster,
+  },
+  examples: [
+    'evidence figures --since 2026-01-01 --until 2026-03-31',
+    'evidence figures --since 2026-03-01 --until 2026-03-31 --json',
+  ],
+  run: async (app, { options: { since, until, roster = null } }) => {
+    const { readFigures } = await import('../../runs/evidence-figures.js');
+    const { renderCsv } = await import('../../reports/csv.js');
+    const found = await readFigures(app, { since, until, roster });
+    const csv = [...renderCsv(columns, found.lines, found.timezone)].join('');
+    return toOutcome('nightscreen/evidence-figures/1', found, csv);
+  },
+});
+
+/** As in docs/evidence.md. A cell is empty where nothing is known, and never 0. */
+const columns: readonly Column<FiguresLine>[] = [
+  { key: 'date', cell: ({ date }) => date },
+  { key: 'roster', cell: ({ roster }) => roster },
+  { key: 'run', cell: ({ run }) => run?.runId },
+  { key: 'state', cell: ({ run }) => run?.state ?? 'no_run' },
+  { key: 'selection', cell: ({ run }) => run?.selection },
+  { key: 'in_scope', cell: ({ run }) => run?.inScope },
+  { key: 'screened', cell: ({ run }) => run?.screened },
+  { key: 'reused', cell: ({ run }) => run?.reused },
+  { key: 'failed', cell: ({ run }) => run?.failed },
+  { key: 'skipped', cell: ({ run }) => run?.skipped },
+  { key: 'remaining', cell: ({ run }) => run?.remaining },
+  { key: 'share_screened', cell: ({ run }) => run?.shareScreened },
+  { key: 'held', cell: ({ run }) => run?.hold },
+  { key: 'accepted_by', cell: ({ run }) => run?.acceptedBy },
+  { key: 'controls_passed', cell: ({ run }) => run?.controlsPassed },
+  { key: 'controls_failed', cell: ({ run }) => run?.controlsFailed },
+  { key: 'alerts_opened', cell: ({ run }) => run?.alertsOpened },
+  { key: 'pack', cell: ({ run }) => run && describePack(run) },
+];
+
+/** The place of the last pack in the chain, or why there is none. */
+function describePack({ pack, hasPacks }: NonNullable<FiguresLine['run']>): string | number {
+  if (pack === null) return hasPacks ? 'none' : 'off';
+  return pack.isWritten && pack.sequence !== null ? pack.sequence : 'waits';
+}
+
 export const command = defineCommand({
   usage: 'evidence',
-  description: 'verify the packs of evidence that runs write, and write missing ones',
-  examples: ['evidence verify', 'evidence write'],
-  commands: [verify, write],
+  description: 'show what proves the screening of a customer; figures of nights; verify and write packs of evidence',
+  examples: ['evidence show C-1042 --at 2026-03-01', 'evidence verify'],
+  commands: [show, figures, verify, write],
 });
