@@ -149,7 +149,7 @@ const toRun = ({ run, parties }: SearchedRun, dir: string | null) => ({
   ...run,
   packs: run.packs.map((pack) => ({
     ...pack,
-    folder: join(dir ?? 'evidence', String(run.runNumber), String(pack.number)),
+    folder: join(dir ?? '', String(run.runNumber), String(pack.number)),
   })),
   parties,
 });

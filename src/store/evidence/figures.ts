@@ -50,7 +50,7 @@ export const readRunFigures = (
        controls.*, (
          select count(*)::integer from alert_event event where event.run_id = run.run_id and event.kind = 'opened'
        ) as alerts_opened,
-       run.settings #>> '{evidence,dir}' is not null as has_packs,
+       run.settings #> '{evidence,dir}' is distinct from 'null' as has_packs,
        (
          select json_build_object('ending', pack.ending, 'sequence', pack.sequence, 'isWritten', pack.written_at is not null)
          from evidence_pack pack where pack.run_id = run.run_id order by pack.number desc limit 1

@@ -204,7 +204,7 @@ export function readShownRun(database: Queryable, runId: number, { reference, at
          ) order by outbox_id), '[]')
          from outbox mail where mail.run_id = run.run_id and mail.kind in ('mail_report', 'mail_warning', 'mail_failure')
        ) as mails,
-       run.settings #>> '{evidence,dir}' is not null as has_packs,
+       run.settings #> '{evidence,dir}' is distinct from 'null' as has_packs,
        (
          select coalesce(json_agg(json_build_object(
            'number', one.number, 'ending', one.ending, 'sequence', one.sequence, 'manifestSha256', one.manifest_sha256,
