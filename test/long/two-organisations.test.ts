@@ -279,7 +279,9 @@ it('two organisations with something of everything in one database see and chang
   for (const line of found) printFigure(line.slice(0, 600));
   expect(found).toEqual([]);
   for (const { name, folder, printed } of [north, south]) {
-    const texts = [...printed, ...(await readFiles(folder)).map(({ text }) => text)];
+    // Packs of evidence hold reasons as they are stored; nobody types what stands there.
+    const files = (await readFiles(folder)).filter(({ path }) => !path.includes('/evidence/'));
+    const texts = [...printed, ...files.map(({ text }) => text)];
     expect(texts.flatMap((text) => listUnnamedCommands(text, name))).toEqual([]);
     expect(texts.filter((text) => text.includes(`nightscreen --organisation ${name} `)).length).toBeGreaterThan(20);
   }
