@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, EvidenceError, RosterError, readMessage } from '../errors.js';
+import { EvidenceError, readMessage } from '../errors.js';
 import { seal } from '../evidence/seal.js';
 import { type ChainEnd, readChainEnd } from '../evidence/verify.js';
 import { type PackContent, writePack } from '../evidence/write-pack.js';
@@ -35,7 +35,6 @@ import {
 import { ensureOrganisation } from '../store/organisations.js';
 import type { EvidenceKeyKind } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
-import { RunHalted } from './halt.js';
 
 /**
  * Writes the packs of the organisation that wait, one after the other. What cannot be written is a warning: its run stands, and the next run tries
@@ -64,21 +63,8 @@ export async function writePacks(app: AppContext): Promise<boolean> {
   }
 }
 
-/** Does `work`, which begins or continues a run, between the packs of runs before and its own. */
-export async function withPacks<T>(app: AppContext, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  // Before anything moves on from what they hold.
-  await writePacks(app);
-  const result = await work().catch(async (error: unknown) => {
-    if (error instanceof RunHalted || error instanceof ConfigError || error instanceof RosterError)
-      await writeUnlessStopping(app, signal);
-    throw error;
-  });
-  await writeUnlessStopping(app, signal);
-  return result;
-}
-
-/** A process that stops has eight seconds: the next run writes its pack. */
-const writeUnlessStopping = async (app: AppContext, signal: AbortSignal): Promise<void> => {
+/** Writes the pack of a run that has ended. A process that stops has eight seconds: the next run writes it. */
+export const writePackAtEnd = async (app: AppContext, signal: AbortSignal): Promise<void> => {
   if (!signal.aborted) await writePacks(app);
 };
 

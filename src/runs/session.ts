@@ -43,7 +43,7 @@ import {
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';
-import { withPacks } from './packs.js';
+import { writePackAtEnd, writePacks } from './packs.js';
 import { applyLeft, applyRun } from './screening/apply-run.js';
 import { describeHeldAnswers } from './screening/hold-run.js';
 import { type Acceptance, toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
@@ -161,17 +161,18 @@ export async function withLeasedRun<T>(
   }
 }
 
-/** Does `work` as a run under a lease that the caller holds. */
+/** Does `work` as a run under a lease that the caller holds, between the packs of the runs before and its own. */
 export async function withRun<T>(
   app: AppContext,
   held: HeldLease,
   request: RunRequest,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
-  return withPacks(app, held.signal, async () => {
-    const session = await openSession(app, held, request);
-    return work(session).catch((error: unknown) => closeFailed(session, error));
-  });
+  await writePacks(app);
+  const session = await openSession(app, held, request);
+  const result = await work(session).catch((error: unknown) => closeFailed(session, error));
+  await writePackAtEnd(app, held.signal);
+  return result;
 }
 
 async function openSession(app: AppContext, held: HeldLease, request: RunRequest): Promise<RunSession> {
@@ -200,17 +201,18 @@ async function closeFailed(session: RunSession, error: unknown): Promise<never> 
   if (error instanceof ConfigError || error instanceof RosterError) {
     const state = session.run.resumed > 0 ? 'stopped' : 'refused';
     // When the database fails as well, the first error matters more.
-    const reason = error instanceof RosterHeldError ? error.lines : error.message;
-    await close(session, state, reason).catch((failure: unknown) => {
+    const reasons = error instanceof RosterHeldError ? error.lines : [error.message];
+    await close(session, state, reasons).catch((failure: unknown) => {
       if (!(failure instanceof DatabaseError)) throw failure;
     });
   } else if (isStopRequest(session.signal, error)) {
-    await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
+    await close(session, 'stopped', ['stopped on request before its first search; the run can be resumed'], 'signal');
   } else if (error instanceof RunHalted) {
-    await close(session, 'stopped', error.message, error.code);
+    await close(session, 'stopped', [error.message], error.code);
   } else if (error instanceof OtherAccount) {
-    await close(session, 'stopped', error.message, 'account');
+    await close(session, 'stopped', [error.message], 'account');
   }
+  if (!(error instanceof DatabaseError)) await writePackAtEnd(session.app, session.signal);
   throw error;
 }
 
@@ -221,11 +223,10 @@ const isStopRequest = (signal: AbortSignal, error: unknown): boolean =>
 async function close(
   session: RunSession,
   state: 'stopped' | 'refused',
-  reason: string | readonly string[],
+  reasons: readonly string[],
   haltedBy: HaltCode | null = null,
 ): Promise<void> {
   const { run, app } = session;
-  const reasons = typeof reason === 'string' ? [reason] : reason;
   await session.write(async (transaction) => {
     // The sums of a large run are computed at its resume: the stopped process has eight seconds.
     const isAddedUp = state === 'stopped' && run.kind !== 'sweep' && !(await isTooLargeToAddUp(transaction, run.runId));

@@ -10,7 +10,7 @@ import { readFourEyes } from '../../store/review/decisions.js';
 import { findOpenRun, type RunRow, readRun, toRunId } from '../../store/runs.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { withPacks } from '../packs.js';
+import { writePackAtEnd, writePacks } from '../packs.js';
 import { findRun, refuseRun } from '../run-reference.js';
 import { type HeldLease, openKeyedOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
@@ -74,7 +74,10 @@ export async function acceptRun(
       return { kind: 'accepted', runId, parties, dossiers: 0, state, reasons };
     });
   };
-  return withPacks(app, signal, () => withLease(app, run.leaseKey, signal, acceptHeld));
+  await writePacks(app);
+  const accepted = await withLease(app, run.leaseKey, signal, acceptHeld);
+  await writePackAtEnd(app, signal);
+  return accepted;
 }
 
 async function acceptSweep(
@@ -96,7 +99,10 @@ async function acceptSweep(
       await queuePack(transaction, run.runId);
       return { kind: 'accepted', runId, parties: 0, dossiers, state: run.state, reasons: run.stateReasons };
     });
-  return withPacks(app, signal, () => withLease(app, run.leaseKey, signal, acceptHeld));
+  await writePacks(app);
+  const accepted = await withLease(app, run.leaseKey, signal, acceptHeld);
+  await writePackAtEnd(app, signal);
+  return accepted;
 }
 
 /** What is held of a run; throws ConfigError when nothing is, or when a later run has replaced it. */
