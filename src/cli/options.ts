@@ -19,6 +19,13 @@ export function parseInstant(text: string): Date {
   throw new InvalidArgumentError('It must be a day such as 2026-03-01, or a moment such as 2026-03-01T02:00Z.');
 }
 
+/** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
+export function parseDay(text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+  if (!isDay) throw new InvalidArgumentError('It must be a day as yyyy-mm-dd.');
+  return text;
+}
+
 /** A parser of whole numbers from `minimum` to `maximum` for options; throws commander's InvalidArgumentError. */
 export const parseWholeNumber =
   (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>

@@ -9,7 +9,7 @@ import type { FiguresLine } from '../../runs/evidence-figures.js';
 import { defineCommand, defineDatabaseCommand, mandatory, parsed, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
-import { meanings, parseInstant, shared } from '../options.js';
+import { meanings, parseDay, parseInstant, shared } from '../options.js';
 
 const verify = defineCommand({
   usage: 'verify [folder]',
@@ -123,13 +123,6 @@ const show = defineDatabaseCommand({
     return toOutcome('nightscreen/evidence-show/1', evidence, `${formatBlocks(blocks)}${written}`, exitCode);
   },
 });
-
-/** A day; throws InvalidArgumentError for anything else. */
-function parseDay(text: string): string {
-  if (text.includes('T')) throw new InvalidArgumentError('It must be a day such as 2026-03-01.');
-  parseInstant(text);
-  return text;
-}
 
 const figures = defineDatabaseCommand({
   usage: 'figures',

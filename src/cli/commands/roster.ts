@@ -1,5 +1,4 @@
 import { relative, resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
 import { flagError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { Customer, PartyRow, RosterRow } from '../../roster/customer.js';
@@ -10,7 +9,7 @@ import { codeWords } from '../../vocabulary/words.js';
 import { defineCommand, definePreparedCommand, mandatory, negated, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { type Outcome, toOutcome } from '../invocation.js';
-import { meanings, shared } from '../options.js';
+import { meanings, parseDay, shared } from '../options.js';
 import { formatTable, isForTerminal } from '../text.js';
 
 const inspect = defineCommand({
@@ -74,13 +73,6 @@ function describeExceptions(
   return formatTable(
     accepted.map(({ reference, reason, rows }) => [toCustomer(reference, rows), reason, `until ${until}`]),
   );
-}
-
-/** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
-function parseDay(text: string): string {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
-  if (!isDay) throw new InvalidArgumentError('It must be a day as yyyy-mm-dd.');
-  return text;
 }
 
 export const command = defineCommand({
