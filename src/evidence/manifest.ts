@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { packEndings } from '../vocabulary.js';
 
 /** The first file of each pack. */
 export const runName = 'run.json';
@@ -33,7 +34,7 @@ const headSchema = z.strictObject({
   sequence: ordinal,
   run: z.string().regex(/^[1-9]\d{0,15}$/, 'is no number of a run'),
   pack: ordinal,
-  ending: z.enum(['ended', 'stopped', 'abandoned', 'accepted']),
+  ending: z.enum(packEndings),
   former: chainHeadSchema.nullable(),
   createdAt: z.iso.datetime(),
   version: z.string().min(1),

@@ -26,6 +26,10 @@ type LineBatches = Iterable<readonly string[]> | AsyncIterable<readonly string[]
 /** The content of a file of a pack. */
 export type PackContent = { name: typeof runName; text: string } | { name: LineFileName; lines: LineBatches };
 
+/** The folder of a pack in that of the evidence. */
+export const toPackFolder = (directory: string, run: number | string, pack: number): string =>
+  join(directory, String(run), String(pack));
+
 /** A pack on disk: its folder, the digest of its manifest (hex), and the bytes of all its files. */
 export interface WrittenPack {
   directory: string;
@@ -46,7 +50,7 @@ export async function writePack(
   signingKey?: KeyObject,
   mustBe?: string,
 ): Promise<WrittenPack> {
-  const folder = join(directory, head.run, String(head.pack));
+  const folder = toPackFolder(directory, head.run, head.pack);
   const problem = findFolderProblem(directory);
   if (problem !== null) throw toWriteError(folder, problem);
   try {

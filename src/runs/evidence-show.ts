@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { flagError, usageError } from '../errors.js';
+import { toPackFolder } from '../evidence/write-pack.js';
 import { findFirstInstant, toNextDay } from '../local-time.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
 import {
@@ -149,7 +149,7 @@ const toRun = ({ run, parties }: SearchedRun, dir: string | null) => ({
   ...run,
   packs: run.packs.map((pack) => ({
     ...pack,
-    folder: join(dir ?? '', String(run.runNumber), String(pack.number)),
+    folder: toPackFolder(dir ?? '', run.runNumber, pack.number),
   })),
   parties,
 });

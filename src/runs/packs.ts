@@ -1,11 +1,10 @@
 import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { EvidenceError, readMessage } from '../errors.js';
 import { seal } from '../evidence/seal.js';
 import { type ChainEnd, readChainEnd } from '../evidence/verify.js';
-import { type PackContent, writePack } from '../evidence/write-pack.js';
+import { type PackContent, toPackFolder, writePack } from '../evidence/write-pack.js';
 import type { Database } from '../store/database/database.js';
 import {
   type Lines,
@@ -26,7 +25,6 @@ import {
   findWaitingPack,
   followChain,
   noteWritten,
-  type PackRow,
   type PreparedPack,
   preparePack,
   readQueuedPacks,
@@ -46,7 +44,7 @@ export async function writePacks(app: AppContext): Promise<boolean> {
   if (dir === null) return true;
   try {
     const { organisationId } = await ensureOrganisation(database, settings.organisation, app.clock.now());
-    // What a run says of itself is fixed before it goes on or is accepted, also while an earlier pack cannot be written.
+    // What a run says of itself is fixed before it continues or is accepted, also while an earlier pack cannot be written.
     for (const pack of await readQueuedPacks(database, organisationId)) {
       await preparePack(database, pack, await readRunJson(database, pack));
     }
@@ -79,7 +77,7 @@ export async function writeMissingPacks(app: AppContext): Promise<{ made: string
   if (dir === null) return { made, lost };
   const { organisationId } = await ensureOrganisation(app.database, organisation, app.clock.now());
   for (const pack of await readWrittenPacks(app.database, organisationId)) {
-    const folder = toFolder(dir, pack);
+    const folder = toPackFolder(dir, pack.runId, pack.number);
     if (existsSync(folder)) continue;
     try {
       await writeFiles(app, dir, pack);
@@ -95,7 +93,7 @@ export async function writeMissingPacks(app: AppContext): Promise<{ made: string
 async function writeOne(app: AppContext, dir: string, pack: PreparedPack): Promise<void> {
   const { database, clock } = app;
   const end = await readChainEnd(dir);
-  const isThere = existsSync(toFolder(dir, pack));
+  const isThere = existsSync(toPackFolder(dir, pack.runId, pack.number));
   if (!isThere && (await followFolder(app, dir, pack, end))) return;
   try {
     const { sha256 } = await writeFiles(app, dir, pack);
@@ -112,7 +110,7 @@ async function writeOne(app: AppContext, dir: string, pack: PreparedPack): Promi
  */
 async function followFolder(app: AppContext, dir: string, pack: PreparedPack, end: ChainEnd | null): Promise<boolean> {
   const { database, settings, emit } = app;
-  const former = pack.sequence === 1 ? null : await findFormer(database, pack);
+  const former = await findFormer(database, pack);
   const last = end?.head.sequence ?? 0;
   if (last < pack.sequence - 1) {
     const message = `${dir} lacks the packs before number ${pack.sequence}. Name the folder of before in evidence.dir, or make them again: nightscreen evidence write`;
@@ -124,17 +122,15 @@ async function followFolder(app: AppContext, dir: string, pack: PreparedPack, en
     throw new EvidenceError('evidence_not_written', message);
   }
   await followChain(database, pack, { ...end, lastPack: end.lastPacks.get(String(pack.runId)) ?? 0 });
-  const message = `${dir} has packs of evidence up to number ${last} that this database does not know; the chain goes on after them`;
+  const message = `${dir} has packs of evidence up to number ${last} that this database does not know; the chain continues after them`;
   emit({ kind: 'warning', runId: null, code: 'evidence_continued', message });
   return true;
 }
 
-const toFolder = (dir: string, { runId, number }: PackRow): string => join(dir, String(runId), String(number));
-
 async function writeFiles(app: AppContext, dir: string, pack: PreparedPack) {
   const { database, settings } = app;
   const { sequence, ending, version } = pack;
-  const former = sequence === 1 ? null : await findFormer(database, pack);
+  const former = await findFormer(database, pack);
   const head = {
     organisation: settings.organisation,
     sequence,
@@ -149,7 +145,7 @@ async function writeFiles(app: AppContext, dir: string, pack: PreparedPack) {
   return writePack(dir, head, listContents(database, pack), signingKey, pack.manifestSha256 ?? undefined);
 }
 
-/** The pack before one, which is written by then. */
+/** The pack before one, which is written by then; null for the first one. */
 const findFormer = async (database: Database, { sequence, formerSha256, organisationId }: PreparedPack) =>
   formerSha256 === null
     ? findHead(database, organisationId, sequence - 1)

@@ -78,7 +78,7 @@ describeOnEachDatabase('the packs of a run', (open) => {
     expect(await verifyEvidence(blocked)).toMatchObject({ packs: 2, problems: [] });
   });
 
-  it('a run that stopped, went on, was held and then accepted has a pack of each, and all are made again', async () => {
+  it('a run that stopped, was resumed, held and then accepted has a pack of each, and all are made again', async () => {
     const site = await openSite(names);
     site.sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     const { dir, settings } = await makeSettings();
@@ -112,7 +112,7 @@ describeOnEachDatabase('the packs of a run', (open) => {
     expect(await verifyEvidence(dir)).toMatchObject({ packs: 3, problems: [] });
   });
 
-  it('a database that was begun anew goes on with the chain of the folder', async () => {
+  it('a database that was begun anew continues the chain of the folder', async () => {
     const { dir, settings } = await makeSettings();
     const before = await openSite();
     await before.run(await before.work({ settings, offsetMs: -2 * dayMs }));
