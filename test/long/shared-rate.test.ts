@@ -90,14 +90,13 @@ describe('processes that share the rate of an account through the database', () 
     const reports = await going;
     const arrivedMs = (await readArrivals()).map(({ atMs }) => atMs);
     const gapsMs = arrivedMs.slice(1).map((atMs, place) => atMs - (arrivedMs[place] ?? atMs));
-    const long = gapsMs.filter((gapMs) => gapMs > 700).map((gapMs) => (gapMs / 1_000).toFixed(1));
+    const long = gapsMs.filter((gapMs) => gapMs > 800).map((gapMs) => (gapMs / 1_000).toFixed(1));
     const busiest = countBusiestSecond(arrivedMs);
     printFigure(
       `shared rate: row lost, then server crashed: gaps of ${long.join(' and ')} s, busiest sliding second ${busiest}`,
     );
     expect(busiest).toBeLessThanOrEqual(100);
-    // A busy machine may add one.
-    expect(long.length).toBeGreaterThanOrEqual(2);
+    expect(long).toHaveLength(2);
     expect(reports.map(({ failed }) => failed)).toEqual([0, 0]);
   });
 });
