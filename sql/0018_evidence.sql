@@ -85,9 +85,9 @@ create table packed (
 
 create index packed_by_pack on packed (pack_id, kind, id);
 
--- Keys of sealed lines: of what is about one customer, and of the answers to one request, which namesakes share.
+-- Keys of sealed lines: of what is about one customer, of an answer, which namesakes may share, and of what a run says of nobody in the roster.
 create table evidence_key (
-  kind text check (kind in ('customer', 'request')),
+  kind text check (kind in ('customer', 'answer', 'run')),
   id bigint,
   key bytea not null,
   primary key (kind, id)

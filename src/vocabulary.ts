@@ -227,6 +227,6 @@ export type AlertNews = (typeof alertNews)[number];
 export const packEndings = ['ended', 'stopped', 'abandoned', 'accepted'] as const;
 /** What is noted as being in a pack. */
 export const packedKinds = ['answer', 'disposition', 'report'] as const;
-/** Whose keys seal lines of packs. */
-export const evidenceKeyKinds = ['customer', 'request'] as const;
+/** Whose keys seal lines of packs: an answer is of all namesakes, and what belongs to no customer is of its run. */
+export const evidenceKeyKinds = ['customer', 'answer', 'run'] as const;
 export type EvidenceKeyKind = (typeof evidenceKeyKinds)[number];

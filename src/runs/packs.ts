@@ -154,7 +154,7 @@ const findFormer = async (database: Database, { sequence, formerSha256, organisa
 const listContents = (database: Database, pack: PreparedPack): readonly PackContent[] => [
   { name: 'run.json', text: `${pack.runJson}\n` },
   { name: 'customers.jsonl.gz', lines: listCustomers(database, pack) },
-  { name: 'answers.jsonl.gz', lines: sealLines(database, 'request', readAnswers(database, pack)) },
+  { name: 'answers.jsonl.gz', lines: sealLines(database, 'answer', readAnswers(database, pack)) },
   { name: 'changes.jsonl.gz', lines: listChanges(database, pack) },
   { name: 'dispositions.jsonl.gz', lines: sealLines(database, 'customer', readDispositions(database, pack)) },
 ];
@@ -162,7 +162,7 @@ const listContents = (database: Database, pack: PreparedPack): readonly PackCont
 async function* listCustomers(database: Database, pack: PreparedPack): Lines {
   if (pack.rosterId !== null) yield* sealLines(database, 'customer', readRecords(database, pack));
   yield* readSearches(database, pack);
-  yield* sealLines(database, 'request', readSingleSearches(database, pack));
+  yield* sealLines(database, 'run', readSingleSearches(database, pack));
   yield* readCustomers(database, pack);
 }
 
@@ -171,7 +171,7 @@ async function* listChanges(database: Database, pack: PreparedPack): Lines {
   yield* readDossierChanges(database, pack);
 }
 
-/** Lines of which a part is sealed with a key of its customer, or of its request. */
+/** Lines of which a part is sealed with a key of their customer, answer or run. */
 async function* sealLines(database: Database, kind: EvidenceKeyKind, rows: AsyncIterable<readonly SealedRow[]>): Lines {
   for await (const batch of rows) {
     const owners = batch.flatMap(({ text, owner }) => (text === null ? [] : [owner]));

@@ -12,7 +12,7 @@ export type Lines = AsyncIterable<readonly string[]>;
 const sealedRow = z.object({
   /** What the line says openly, as JSON. */
   line: z.string(),
-  /** What is sealed, and the customer or the request whose key does it. */
+  /** What is sealed, and the customer, answer or run whose key does it. */
   text: z.string().nullable(),
   owner: z.number(),
   about: z.string(),
@@ -56,7 +56,7 @@ export const readSingleSearches = (database: Database, { runId }: PackRow) =>
          'failure', single.outcome_reason, 'verdict', single.verdict
        ))::text as line,
        json_build_object('name', single.name, 'facts', single.facts)::text as text,
-       single.request_id as owner, 'single/' || single.run_id || '/' || single.ordinal as about
+       single.run_id as owner, 'single/' || single.run_id || '/' || single.ordinal as about
      from single_search single
      where single.run_id = ${runId}
      order by single.ordinal`,
@@ -155,7 +155,7 @@ export const readAnswers = (database: Database, { packId, runId }: PackRow) =>
      select json_build_object(
          'answer', response.response_id, 'request', asked.request_id, 'digest', encode(response.digest, 'hex')
        )::text as line,
-       response.body as text, asked.request_id as owner, 'answer/' || response.response_id as about
+       response.body as text, response.response_id as owner, 'answer/' || response.response_id as about
      from packed
      join response on response.response_id = packed.id
      join asked on asked.response_id = packed.id

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 /** Made from the code by `npm run docs:schemas`, but for what stands between its tables. */
 const reference = 'docs/configuration.md';
 const mostWordsOfReadme = 900;
-const mostWordsOfPages = 22_500;
+const mostWordsOfPages = 26_000;
 const mostWordsOfSentence = 25;
 
 const pages = readdirSync('docs')
