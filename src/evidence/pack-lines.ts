@@ -55,7 +55,7 @@ const customerLine = z.looseObject({
   state: z.string().nullable(),
   parties: z.array(party),
 });
-const answerLine = z.looseObject({ answer: id, request: id, digest: z.string().regex(/^[0-9a-f]+$/), sealed });
+const answerLine = z.looseObject({ answer: id, request: id, sealed });
 const changeLine = z.looseObject({ change: id, customer, sealed });
 const eventLine = z.looseObject({ event: id, customer });
 const dossierLine = z.looseObject({ dossierChange: id, dossier: z.string() });

@@ -115,8 +115,7 @@ function makeNight({ sequence, from, to, isFirst }: NightOptions): PackContent[]
       const [answer, place] = toReference(customer);
       if (toOutcome(customer, isFirst) !== 'screened' || place !== sequence) continue;
       const text = JSON.stringify({ query: `Ada Berg ${customer}`, total: 0, results: [] });
-      const digest = toKey(`digest/${answer}`).toString('hex');
-      yield { answer, request: toRequest(customer), digest, sealed: reseal(`answer/${answer}`, text) };
+      yield { answer, request: toRequest(customer), sealed: reseal(`answer/${answer}`, text) };
     }
   }
 
@@ -154,8 +153,7 @@ function makeNight({ sequence, from, to, isFirst }: NightOptions): PackContent[]
 /** A check has no customers; a disposition of a reviewer goes with it. */
 function makeCheck(customers: number): PackContent[] {
   const answer = 1_000_000 + customers;
-  const digest = toKey(`digest/${answer}`).toString('hex');
-  const answers = [{ answer, request: 900, digest, sealed: reseal(`answer/${answer}`, '{"query":"Bo Lind"}') }];
+  const answers = [{ answer, request: 900, sealed: reseal(`answer/${answer}`, '{"query":"Bo Lind"}') }];
   const dispositions = [1, 2, 3].map((disposition) => ({
     disposition,
     alert: disposition,

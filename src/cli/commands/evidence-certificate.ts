@@ -161,13 +161,13 @@ function toPartyBlock(party: ShownParty, runId: string): FactBlock {
 function listAnswer(party: ShownParty): FactBlock['facts'] {
   const { answer } = party;
   if (answer === null) return [];
-  const { total, hits, truncated, digest, pack, number, matches } = answer;
+  const { total, hits, truncated, pack, number, matches } = answer;
   const size = total === 0 && !truncated ? 'no results' : `${countNoun(total, 'result')}, ${countNoun(hits, 'hit')}`;
   const cut = truncated ? ', truncated: the service has more than it returned' : '';
   const place = pack === null ? 'in no pack yet' : `answer ${number} of pack ${pack}`;
   return [
     ['answer', `${isScreened(party) ? '' : 'does not count: '}${size}${cut}`],
-    ['keyed digest', digest, place],
+    ['evidence', place],
     ...matches.map((match): Fact => [`rank ${match.rank}`, describeMatch(match)]),
   ];
 }

@@ -152,9 +152,7 @@ export const readAnswers = (database: Database, { packId, runId }: PackRow) =>
        where response_id is not null
        group by response_id
      )
-     select json_build_object(
-         'answer', response.response_id, 'request', asked.request_id, 'digest', encode(response.digest, 'hex')
-       )::text as line,
+     select json_build_object('answer', response.response_id, 'request', asked.request_id)::text as line,
        response.body as text, response.response_id as owner, 'answer/' || response.response_id as about
      from packed
      join response on response.response_id = packed.id

@@ -257,8 +257,6 @@ const partyRow = z
     answer: z
       .object({
         number: z.number(),
-        /** As in packs: keyed with the secret of the organisation. */
-        digest: z.string(),
         total: z.number(),
         truncated: z.boolean(),
         hits: z.number(),
@@ -305,8 +303,8 @@ export function readShownParties(
        ) as calls,
        case when answered.wave is not null then (
          select json_build_object(
-           'number', response.response_id, 'digest', encode(response.digest, 'hex'), 'total', response.total, 'truncated', response.truncated,
-           'hits', response.hits, 'matches', ${storedMatchesSql('planned.response_id')},
+           'number', response.response_id, 'total', response.total, 'truncated', response.truncated, 'hits', response.hits,
+           'matches', ${storedMatchesSql('planned.response_id')},
            'pack', (
              select holder.sequence from packed join evidence_pack holder using (pack_id)
              where packed.kind = 'answer' and packed.id = response.response_id and packed.part = 0

@@ -127,7 +127,7 @@ describeOnEachDatabase('the packs of a run', (open) => {
     expect((await readdir(join(dir, '1'))).toSorted()).toEqual(['1', '2']);
   });
 
-  it('a pack is signed with the key of the settings, and has no readable name of a customer', async () => {
+  it('a pack is signed with the key of the settings, and has no readable name of a customer, and no digest of an answer', async () => {
     const site = await openSite();
     const { dir, settings } = await makeSettings();
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -139,9 +139,12 @@ describeOnEachDatabase('the packs of a run', (open) => {
     const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
     expect(await verifyEvidence(dir, { publicKey: pem })).toMatchObject({ signed: { packs: 1 }, problems: [] });
     const files = (await readdir(join(dir, '1', '1'))).filter((name) => name.endsWith('.gz'));
+    // Whoever has its key could try a dictionary of names.
+    const digests = await readColumn(site.database, z.string(), `select encode(digest, 'hex') from response`);
+    expect(digests.length).toBeGreaterThan(0);
     for (const name of files) {
       const content = gunzipSync(await readFile(join(dir, '1', '1', name))).toString();
-      for (const person of people) expect(content).not.toContain(person);
+      for (const text of [...people, ...digests]) expect(content).not.toContain(text);
     }
   });
 
