@@ -19,6 +19,12 @@ export function parseInstant(text: string): Date {
   throw new InvalidArgumentError('It must be a day such as 2026-03-01, or a moment such as 2026-03-01T02:00Z.');
 }
 
+/** A day, or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
+export const parseMoment = (given: string): { day: string } | Date => {
+  const moment = parseInstant(given);
+  return given.includes('T') ? moment : { day: given };
+};
+
 /** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
 export function parseDay(text: string): string {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
@@ -71,6 +77,7 @@ export const shared = {
 
 /** The meanings of options whose values differ between commands. */
 export const meanings = {
+  at: 'the moment to look at (now); a day counts to its end',
   customer: 'the customers with these references',
   limit: 'how many at most',
   new: 'customers never screened; alerts of the last night',

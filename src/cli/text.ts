@@ -208,3 +208,19 @@ export function describeMailState(mail: Mail): string {
     }
   }
 }
+
+/** A document with these fields, then `customers`, one on a line, then the fields that are known once all batches are read. */
+export async function* renderJsonBatches(
+  head: { schema: string },
+  batches: AsyncIterable<readonly object[]>,
+  finish: () => object,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"customers":[`;
+  let separator = '\n';
+  for await (const batch of batches) {
+    if (batch.length === 0) continue;
+    yield separator + batch.map((line) => JSON.stringify(line)).join(',\n');
+    separator = ',\n';
+  }
+  yield `\n],${JSON.stringify(finish()).slice(1)}\n`;
+}

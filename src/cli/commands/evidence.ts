@@ -9,7 +9,8 @@ import type { FiguresLine } from '../../runs/evidence-figures.js';
 import { defineCommand, defineDatabaseCommand, mandatory, parsed, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
-import { meanings, parseDay, parseInstant, shared } from '../options.js';
+import { meanings, parseDay, parseMoment, shared } from '../options.js';
+import { population } from './evidence-lists.js';
 
 const verify = defineCommand({
   usage: 'verify [folder]',
@@ -95,17 +96,11 @@ const write = defineDatabaseCommand({
   },
 });
 
-/** A day, or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
-const parseMoment = (given: string): { day: string } | Date => {
-  const moment = parseInstant(given);
-  return given.includes('T') ? moment : { day: given };
-};
-
 const show = defineDatabaseCommand({
   usage: 'show <customer>',
   description: 'what proves the screening of one customer at a moment: request, calls, answer, alerts, mails, pack',
   options: {
-    at: parsed('<date>', 'the moment to look at (now); a day counts to its end', parseMoment),
+    at: parsed('<date>', meanings.at, parseMoment),
     roster: shared.roster,
     html: text('<file>', 'also write it as a page to print'),
   },
@@ -177,5 +172,5 @@ export const command = defineCommand({
   usage: 'evidence',
   description: 'show what proves the screening of a customer; figures of nights; verify and write packs of evidence',
   examples: ['evidence show C-1042 --at 2026-03-01', 'evidence verify'],
-  commands: [show, figures, verify, write],
+  commands: [show, population, figures, verify, write],
 });

@@ -11,7 +11,7 @@ import { defineDatabaseCommand, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
 import { meanings, parseInstant, shared } from '../options.js';
-import { describeGap } from '../text.js';
+import { describeGap, renderJsonBatches } from '../text.js';
 
 export const command = defineDatabaseCommand({
   usage: 'status',
@@ -89,20 +89,8 @@ const columns: readonly Column<CustomerStatus>[] = [
 const renderStatusCsv = ({ batches }: StatusExport): AsyncIterable<string> => renderCsvBatches(columns, batches);
 
 /** The document `nightscreen/status/1`: one customer per line, and the sums of the states at its end. */
-async function* renderStatusJson(status: StatusExport, at: Date): AsyncGenerator<string> {
+function renderStatusJson(status: StatusExport, at: Date): AsyncIterable<string> {
   const { rosters, neverImported, batches } = status;
-  yield `${writeOpenObject({ schema: 'nightscreen/status/1', at, rosters, neverImported })},"customers":[`;
-  let separator = '\n';
-  for await (const batch of batches) {
-    if (batch.length === 0) continue;
-    yield separator + batch.map((status) => JSON.stringify(status)).join(',\n');
-    separator = ',\n';
-  }
-  yield `\n],${writeTail(status.finish().sums)}\n`;
+  const head = { schema: 'nightscreen/status/1', at, rosters, neverImported };
+  return renderJsonBatches(head, batches, () => status.finish().sums);
 }
-
-/** The first fields of a JSON object, without its closing brace. */
-const writeOpenObject = (fields: object): string => JSON.stringify(fields).slice(0, -1);
-
-/** The last fields of a JSON object, without its opening brace. */
-const writeTail = (fields: object): string => JSON.stringify(fields).slice(1);

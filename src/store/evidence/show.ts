@@ -166,19 +166,34 @@ const runRow = z.object({
 export type ShownRun = z.infer<typeof runRow>;
 
 /**
- * A run and how far its answers counted at a moment. They counted as now where the run has not changed since. Otherwise its pack of that time says
- * it; without one, none counted yet.
+ * SQL: joins to `run` how far its answers counted at a moment (`counted`). They counted as now where the run has not changed since. Otherwise its
+ * pack of that time says it; without one, none counted yet.
  */
+export const joinCountedSql = ({ at, isNow }: Pick<Moment, 'at' | 'isNow'>): Sql => sql`
+  cross join lateral (select ${isNow}::boolean or coalesce(run.finished_at <= ${at}, false) as is_same) known
+  left join lateral (
+    select * from evidence_pack kept
+    where not known.is_same and kept.run_id = run.run_id and kept.queued_at <= ${at}
+    order by kept.number desc limit 1
+  ) pack on true
+  cross join lateral (
+    select
+      case when known.is_same then run.proven_wave else coalesce(pack.proven_wave, 0) end as proven_wave,
+      case when known.is_same then run.applied_wave else coalesce(pack.applied_wave, 0) end as applied_wave,
+      case when known.is_same then run.is_held else coalesce(pack.is_held, exists (
+        select from run_hold early where early.run_id = run.run_id and early.kind = 'answers' and early.held_at <= ${at}
+      )) end as is_held,
+      case when known.is_same or pack.number is null then run.unconfirmed_because else pack.unconfirmed_because end as unconfirmed_because
+  ) counted`;
+
+/** A run and how far its answers counted at a moment. */
 export function readShownRun(database: Queryable, runId: number, { reference, at, isNow }: Moment): Promise<ShownRun> {
   return readRow(
     database,
     runRow,
     sql`select run.run_id as run_number, ${runIdSql('run')} as run_id, run.kind, run.mode, run.state, run.state_reasons, run.started_at,
        run.finished_at, run.version, run.settings_digest, run.account_id,
-       case when known.is_same then run.proven_wave else coalesce(pack.proven_wave, 0) end as proven_wave,
-       case when known.is_same then run.applied_wave else coalesce(pack.applied_wave, 0) end as applied_wave,
-       case when known.is_same then run.is_held else coalesce(pack.is_held, hold.held_at <= ${at}, false) end as is_held,
-       case when known.is_same or pack.number is null then run.unconfirmed_because else pack.unconfirmed_because end as unconfirmed_because,
+       counted.proven_wave, counted.applied_wave, counted.is_held, counted.unconfirmed_because,
        (
          select json_build_object('passed', count(*) filter (where verdict = 'passed'), 'failed', count(*) filter (where verdict = 'failed'))
          from control_outcome control where control.run_id = run.run_id
@@ -212,11 +227,8 @@ export function readShownRun(database: Queryable, runId: number, { reference, at
          ) order by one.number), '[]') from evidence_pack one where one.run_id = run.run_id
        ) as packs
      from run
-     cross join lateral (select ${isNow} or coalesce(run.finished_at <= ${at}, false) as is_same) known
+     ${joinCountedSql({ at, isNow })}
      left join run_hold hold on hold.run_id = run.run_id and hold.kind = 'answers'
-     left join lateral (
-       select * from evidence_pack kept where kept.run_id = run.run_id and kept.queued_at <= ${at} order by kept.number desc limit 1
-     ) pack on true
      where run.run_id = ${runId}`,
   );
 }
