@@ -20,6 +20,8 @@ import { version } from './process.js';
 interface AppContextParts {
   config: Config;
   command: string;
+  /** In place of the database of the configuration. */
+  location?: DatabaseLocation;
   /** The working folder: data of earlier runs there, beside a new database, is a warning. */
   folder?: string;
   emit: (event: RunEvent) => void;
@@ -90,7 +92,7 @@ async function openMigrated(parts: AppContextParts): Promise<AppContext['databas
   const { config, folder, emit, queryTimeoutMs } = parts;
   const { openDatabase } = await import('../store/database/open-database.js');
   const { hasSchema, migrate } = await import('../store/database/migrate.js');
-  const location = locateDatabase(config);
+  const { location = locateDatabase(config) } = parts;
   const warn = (code: string, message: string): void => emit({ kind: 'warning', runId: null, code, message });
   const reconnect: DatabaseLocation['reconnect'] = {
     reconnectForMs,

@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     schedule: ['run the jobs on schedule until a signal; the watchdog', () => import('./commands/schedule.js')],
     worker: ['make searches of runs, on any number of hosts', () => import('./commands/worker.js')],
     doctor: ['check settings, key, service, database, rosters, mail', () => import('./commands/doctor.js')],
+    selftest: ['test this installation by nights with known results', () => import('./commands/selftest.js')],
     config: ['show and accept the settings; shell completion', () => import('./commands/config.js')],
     db: ['migrate, back up or restore the database', () => import('./commands/db.js')],
     'sandbox [lists]': ['simulate the service on this machine until a signal', () => import('./commands/sandbox.js')],

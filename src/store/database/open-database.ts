@@ -7,6 +7,8 @@ import type { FolderWaitPolicy } from './folder-lock.js';
 /** The location of the data: a Postgres URL, or the folder of the embedded database; the URL wins. */
 export interface DatabaseLocation {
   url?: string;
+  /** The schema of the database by the URL; without it, as the server has it. */
+  schema?: string | undefined;
   folder?: string;
   /** Whether a commit to the folder survives a power loss; without it, as when the folder was last opened. */
   isDurable?: boolean | undefined;
@@ -36,12 +38,12 @@ export async function openDatabase(
 async function openPostgres(
   url: string,
   owner: string,
-  { queryTimeoutMs, reconnect }: DatabaseLocation,
+  { schema, queryTimeoutMs, reconnect }: DatabaseLocation,
 ): Promise<Database> {
   const { PostgresDatabase, describeServer, postgresConfig } = await import('./postgres.js');
   const config = postgresConfig(url, owner, queryTimeoutMs);
   const server = describeServer(config);
-  const database = new PostgresDatabase(config, reconnect, queryTimeoutMs);
+  const database = new PostgresDatabase(config, reconnect, { statementTimeoutMs: queryTimeoutMs, schema });
   try {
     await database.probe();
     return database;

@@ -30,6 +30,13 @@ const toSessionSettings = (statementTimeoutMs: number): string => `
   set max_parallel_workers_per_gather = 0;
 `;
 
+interface SessionSetup {
+  /** The server's time limit of a statement; without it there is none. */
+  statementTimeoutMs?: number | undefined;
+  /** The only schema that names are looked up in; without it, as the server has it. */
+  schema?: string | undefined;
+}
+
 const idleLimitMs = 8_000;
 const poolSize = 4;
 const roomWaitMs = 100;
@@ -44,23 +51,22 @@ const serverSql = `pg_postmaster_start_time()::text || '/' || coalesce(pg_stat_g
 export class PostgresDatabase implements Database {
   readonly dialect = 'postgres';
   readonly #config: pg.ClientConfig;
-  readonly #statementTimeoutMs: number;
+  readonly #setup: SessionSetup;
   readonly #pool: pg.Pool;
   readonly #scope = new TransactionScope();
   readonly #reconnecting: Reconnecting;
   #closed: Promise<void> | undefined;
 
-  /** `statementTimeoutMs`: the server's time limit of a statement; 0 for none. */
-  constructor(config: pg.ClientConfig, reconnect: ReconnectOptions = {}, statementTimeoutMs = 0) {
+  constructor(config: pg.ClientConfig, reconnect: ReconnectOptions = {}, setup: SessionSetup = {}) {
     this.#config = config;
-    this.#statementTimeoutMs = statementTimeoutMs;
+    this.#setup = setup;
     this.#reconnecting = new Reconnecting(reconnect);
     // Statements that do not wait for one another are sent together: each wait costs a turn of a busy event loop.
     const pipelined = { ...config, pipeline: true };
     this.#pool = new pg.Pool({
       ...pipelined,
       max: poolSize,
-      onConnect: (client) => prepareSession(client, config, statementTimeoutMs),
+      onConnect: (client) => prepareSession(client, config, setup),
     });
     // The next query replaces a broken idle connection; without these listeners it would end the process.
     this.#pool.on('error', ignore);
@@ -216,7 +222,7 @@ export class PostgresDatabase implements Database {
   async *cursor<Row>(row: z.ZodType<Row>, statement: string | Sql, batchSize: number): AsyncGenerator<Row[]> {
     this.#scope.assertOutside();
     // A separate connection: a reader may use it for hours, and the pool must not run out.
-    const client = await this.#reconnecting.repeat(() => connect(this.#config, this.#statementTimeoutMs));
+    const client = await this.#reconnecting.repeat(() => connect(this.#config, this.#setup));
     try {
       // With hold: a snapshot open for hours would prevent the whole database from reclaiming updated rows.
       await runScript(client, 'begin; set local idle_in_transaction_session_timeout = 0');
@@ -301,12 +307,12 @@ async function runScript(client: pg.ClientBase, sql: string): Promise<void> {
   await client.query(sql).catch(rethrow);
 }
 
-async function connect(config: pg.ClientConfig, statementTimeoutMs: number): Promise<pg.Client> {
+async function connect(config: pg.ClientConfig, setup: SessionSetup): Promise<pg.Client> {
   const client = new pg.Client(config);
   client.on('error', ignore);
   try {
     await client.connect().catch(rethrow);
-    await prepareSession(client, config, statementTimeoutMs);
+    await prepareSession(client, config, setup);
     return client;
   } catch (error) {
     await client.end().catch(ignore);
@@ -326,7 +332,7 @@ const servers = new WeakMap<pg.ClientBase, string>();
 async function prepareSession(
   client: pg.ClientBase,
   config: pg.ClientConfig,
-  statementTimeoutMs: number,
+  { statementTimeoutMs = 0, schema }: SessionSetup,
 ): Promise<void> {
   const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`);
   const [backend] = validateRows(backendRow, rows);
@@ -340,6 +346,7 @@ async function prepareSession(
     );
   }
   await runScript(client, toSessionSettings(statementTimeoutMs));
+  if (schema !== undefined) await runScript(client, `set search_path = ${pg.escapeIdentifier(schema)}`);
   await client.query(`set ${watchClient}`).catch(ignore);
 }
 

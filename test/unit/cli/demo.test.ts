@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { prepareDemoFolder, subtract } from '../../../src/cli/commands/demo.js';
+import { prepareDemoFolder } from '../../../src/cli/commands/demo.js';
+import { subtract } from '../../../src/cli/demo-nights.js';
 import { ConfigError, RunLockedError } from '../../../src/errors.js';
 
 let parent: string;
