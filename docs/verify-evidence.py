@@ -6,8 +6,9 @@ import base64, hashlib, json, os, re, sys, zlib
 OUTCOMES = ['skipped', 'reused', 'screened', 'remaining', 'failed']
 RUN, CUSTOMERS, ANSWERS, CHANGES, DISPOSITIONS = NAMES = [
     'run.json', 'customers.jsonl.gz', 'answers.jsonl.gz', 'changes.jsonl.gz', 'dispositions.jsonl.gz']
-PARTS = {CUSTOMERS: ['record', 'search', 'single', 'customer'], ANSWERS: ['answer'],
-         CHANGES: ['change', 'event', 'dossierChange'], DISPOSITIONS: ['disposition', 'report', 'erased']}
+PARTS = {CUSTOMERS: ['record', 'row', 'search', 'single', 'customer', 'gap'], ANSWERS: ['answer', 'detail'],
+         CHANGES: ['change', 'event', 'dossierChange', 'discrepancyEvent'],
+         DISPOSITIONS: ['disposition', 'acceptance', 'report', 'erased']}
 FIELDS = {*'schema organisation sequence run pack ending former createdAt version files signer'.split()}
 problems = []
 
@@ -29,11 +30,11 @@ class Pack:
     def __init__(self, folder, path):
         self.path, self.folder, self.bytes = path, os.path.join(folder, path), read(folder, path, 'manifest.json')
         self.sha256, self.manifest = hashlib.sha256(self.bytes).hexdigest(), json.loads(self.bytes)
-        is_known = self.manifest['schema'] == 'nightscreen/evidence-manifest/1' and FIELDS == {*self.manifest}
-        need(is_known, 'the schema or the fields are not those of a manifest')
+        need(FIELDS == {*self.manifest}, 'the fields are not those of a manifest')
+        need(self.manifest['schema'] == 'nightscreen/evidence-manifest/1', 'the schema is another one')
         self.sequence, self.organisation = int(self.manifest['sequence']), self.manifest['organisation']
-        self.records, self.answers, self.searches = set(), set(), {}
-        self.counts = dict.fromkeys(OUTCOMES, 0)
+        self.numbers, self.searches = {'record': set(), 'answer': set()}, {}
+        self.counts, self.unaccepted = dict.fromkeys(OUTCOMES, 0), {}
 
 def read_lines(path, found):
     stream, rest = zlib.decompressobj(31), b''
@@ -52,11 +53,11 @@ def read_lines(path, found):
 def refer(kind, number, sequence, pack, chain):
     need(0 < sequence <= pack.sequence, f'the line refers to pack {sequence}')
     other = pack if sequence == pack.sequence else chain.get(sequence)
-    need(other is None or number in getattr(other, kind), f'{number} is not in the {kind} of pack {sequence}')
+    need(other is None or number in other.numbers[kind], f'{kind} {number} is not in pack {sequence}')
 
 def check_customer(line, pack, chain):
     version, sequence = line['record']
-    refer('records', (line['customer'], version), sequence, pack, chain)
+    refer('record', (line['customer'], version), sequence, pack, chain)
     for party in line['parties']:
         outcome, request, answer = party['outcome'], party['request'], party.get('answer')
         need(outcome != 'reused' or answer, 'a reused party has no answer')
@@ -64,25 +65,25 @@ def check_customer(line, pack, chain):
         need(not is_searched or request in pack.searches, f'no search shows the failure of request {request}')
         need(outcome != 'screened' or pack.searches.get(request), f'no search shows the answer to request {request}')
         if answer:
-            refer('answers', *answer, pack, chain)
+            refer('answer', (answer[0],), answer[1], pack, chain)
     pack.counts[max((party['outcome'] for party in line['parties']), key=OUTCOMES.index, default='skipped')] += 1
 
 def check_line(name, line, pack, chain):
     """Gives the part of the file and the number of the line: lines ascend by both."""
     part, key = [(part, key) for part, key in enumerate(PARTS[name]) if key in line][-1]
-    is_short = 'sealed' in line and len(base64.b64decode(line['sealed'], validate=True)) < 28
-    need(not is_short, 'the sealed text is too short')
+    need('sealed' not in line or len(base64.b64decode(line['sealed'], validate=True)) > 27, 'the sealed text is too short')
     if key == 'customer':
         check_customer(line, pack, chain)
     if key == 'search':
         pack.searches[line['search']] = 'answer' in line
     if key in ('search', 'single') and 'answer' in line:
-        refer('answers', *line['answer'], pack, chain)
+        refer('answer', (line['answer'][0],), line['answer'][1], pack, chain)
+    if key == 'gap' and 'customer' not in line:
+        need('sealed' in line, 'the gap names nobody')
+        pack.unaccepted[line['reason']] = pack.unaccepted.get(line['reason'], 0) + 1
     number = tuple(line[key]) if isinstance(line[key], list) else (line[key],)
-    if key == 'record':
-        pack.records.add(number)
-    if key == 'answer':
-        pack.answers.add(*number)
+    if key in pack.numbers:
+        pack.numbers[key].add(number)
     return part, *number
 
 def check_file(listed, pack, chain):
@@ -91,23 +92,22 @@ def check_file(listed, pack, chain):
     try:
         if name == RUN:
             data = read(pack.folder, name)
-            found['disk'] = found['plain'] = hashlib.sha256(data)
-            found.update(bytes=len(data), lines=data.count(b'\n'))
+            found.update(disk=hashlib.sha256(data), plain=hashlib.sha256(data), bytes=len(data), lines=data.count(b'\n'))
         else:
             for text in read_lines(os.path.join(pack.folder, name), found):
                 number = check_line(name, json.loads(text.decode()), pack, chain)
                 need(last < number, 'the line is not in order, or is there twice')
                 last = number
-        content = {'name': name, **found, 'sha256': found['plain'].hexdigest()}
-        for key in listed:
-            need(listed[key] == content[key], f'{key} of the content: {content[key]}; of the manifest: {listed[key]}')
+        content = {'name': name, 'bytes': found['bytes'], 'lines': found['lines'], 'sha256': found['plain'].hexdigest()}
+        need(listed == content, f'the content has {content}, and the manifest says {listed}')
         return found['disk'].hexdigest()
     except Exception as error:
         problems.append(f'{pack.path}/{name}, line {found["lines"]}: {error!r}')
 
 def check_counts(pack):
     run = json.loads(read(pack.folder, RUN))
-    outside = sum(run.get('unaccepted', {}).values())
+    need(run.get('unaccepted', {}) == pack.unaccepted, f'unaccepted is not {pack.unaccepted}, as the gaps say')
+    outside = sum(pack.unaccepted.values())
     total, skipped = sum(pack.counts.values()) + outside, pack.counts['skipped'] + outside
     for key, sum_ in dict(pack.counts, inScope=total, skipped=skipped, planned=total - skipped).items():
         need(run['counts'] is None or run['counts'][key] == sum_, f'{key} in run.json is not {sum_}, as the lines say')

@@ -6,6 +6,12 @@ alter table failure add column wave integer;
 -- A pack reads the records of an import.
 create index customer_version_by_import on customer_version (import_id);
 
+-- The match that an event of an alert is about, as `alert` showed it then; null for assignments and for events that were stored before packs.
+alter table alert_event add column listed_id bigint;
+alter table alert_event add column rank integer;
+alter table alert_event add column is_hit boolean;
+alter table alert_event add column score double precision;
+
 -- What became of a planned party, by the waves of its run that are proven and applied; `wave` is that of its answer.
 create function judge_outcome(
   skipped_because text, wave integer, is_reused boolean, failure text,
@@ -49,9 +55,14 @@ create table evidence_pack (
   unconfirmed_because text,
   -- How many calls each process of the run had noted: {"1": 500}.
   calls jsonb not null,
+  -- Whether it lists the plan. A run that stopped before its first search makes its plan again.
+  is_planned boolean not null,
   -- Of the roster: the records of the imports after the first and up to the second one are in this pack.
   after_import bigint not null,
   through_import bigint not null,
+  -- Of the account of a sweep: the changes of dossiers after the first and up to the second one are in this pack. Later sweeps take changes over.
+  after_dossier_change bigint not null,
+  through_dossier_change bigint not null,
   -- The last change of a customer's state, and the last event of an alert, that it may hold.
   state_change bigint not null,
   alert_event bigint not null,
@@ -73,9 +84,9 @@ create table evidence_pack (
 
 create index evidence_pack_waiting on evidence_pack (organisation_id, pack_id) where (written_at is null);
 
--- Answers, dispositions and reports, each with the pack that holds it. Packs are written one after the other, so there is no foreign key.
+-- Answers, what people have decided, events of discrepancies and reports, each with the pack that holds it. Packs are written one after the other, so there is no foreign key.
 create table packed (
-  kind text check (kind in ('answer', 'disposition', 'report')),
+  kind text check (kind in ('answer', 'disposition', 'acceptance', 'discrepancy', 'report')),
   id bigint,
   -- The revision of a report.
   part integer default 0,
@@ -85,9 +96,17 @@ create table packed (
 
 create index packed_by_pack on packed (pack_id, kind, id);
 
+-- A number for what has only a text as its name. Nobody can find the text from it by a dictionary without the secret of the organisation.
+create function number_text(of_organisation bigint, of_text text) returns bigint stable strict language sql as $$
+  select ('x' || left(encode(sha256(digest_key || convert_to(of_text, 'UTF8')), 'hex'), 13))::bit(52)::bigint
+  from organisation where organisation_id = of_organisation
+$$;
+
 -- Keys of sealed lines: of what is about one customer, of an answer, which namesakes may share, and of what a run says of nobody in the roster.
+-- Rows and customers without an accepted record have that of their reference, the records behind matches that of their id.
 create table evidence_key (
-  kind text check (kind in ('customer', 'answer', 'run')),
+  kind text check (kind in ('customer', 'answer', 'run', 'reference', 'record', 'acceptance')),
+  -- For a reference `number_text` of the roster and the folded reference, for a record of the account and the id: `1/c-1042`.
   id bigint,
   key bytea not null,
   primary key (kind, id)

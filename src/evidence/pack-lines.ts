@@ -55,12 +55,34 @@ const customerLine = z.looseObject({
   state: z.string().nullable(),
   parties: z.array(party),
 });
+/** A rejected row of an import; sealed are its fields, where it has a readable reference. */
+const rowLine = z.looseObject({
+  row: z.tuple([id, id]),
+  line: z.int().min(0),
+  reason: z.string(),
+  sealed: sealed.optional(),
+});
+/** Somebody in scope whom the run could not screen, or only by a hit; without an accepted record the reference is sealed. */
+const gapLine = z.looseObject({
+  gap: id,
+  reason: z.string(),
+  customer: customer.optional(),
+  sealed: sealed.optional(),
+});
 const answerLine = z.looseObject({ answer: id, request: id, sealed });
 const changeLine = z.looseObject({ change: id, customer, sealed });
-const eventLine = z.looseObject({ event: id, customer });
+const detailLine = z.looseObject({ detail: id, kind: z.string(), sealed });
+const eventLine = z.looseObject({ event: id, customer, sealed: sealed.optional() });
 const dossierLine = z.looseObject({ dossierChange: id, dossier: z.string() });
 /** A search beside a plan: a single check, or one of a measurement of recall. */
 const singleLine = z.looseObject({ single: id, request: id, answer: reference.optional(), sealed });
+const discrepancyLine = z.looseObject({
+  discrepancyEvent: id,
+  discrepancy: id,
+  customer: customer.optional(),
+  sealed: sealed.optional(),
+});
+const acceptanceLine = z.looseObject({ acceptance: id, kind: z.string(), sealed });
 const dispositionLine = z.looseObject({ disposition: id, customer, sealed });
 const reportLine = z.looseObject({ report: z.tuple([id, version]), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 const erasedLine = z.looseObject({ erased: customer, at: time, by: z.string(), reason: z.string() });
@@ -127,6 +149,8 @@ export type OutcomeCounts = Record<PackOutcome, number>;
 export class PackLines {
   readonly index: PackIndex = { answers: new SortedNumbers(), records: new SortedNumbers(), isWhole: true };
   readonly erased: Erasure[] = [];
+  /** Customers without an accepted record, by reason. */
+  readonly unaccepted = new Map<string, number>();
   readonly customers: OutcomeCounts = { skipped: 0, reused: 0, screened: 0, remaining: 0, failed: 0 };
   private readonly sequence: number;
   private readonly first: number;
@@ -135,6 +159,7 @@ export class PackLines {
   private readonly answered = new SortedNumbers();
   private part = 0;
   private last = 0;
+  private lastOfTwo = 0;
 
   /** `first`: the sequence number of the first pack that is present; `chain`: the packs before this one. */
   constructor(sequence: number, first: number, chain: ChainIndex) {
@@ -147,6 +172,7 @@ export class PackLines {
   startFile(name: LineFileName): (line: string) => void {
     this.part = 0;
     this.last = 0;
+    this.lastOfTwo = 0;
     const check = this.checks[name];
     return (line) => check(parseLine(line));
   }
@@ -160,15 +186,24 @@ export class PackLines {
 
   private readonly checks: Readonly<Record<LineFileName, (value: object) => void>> = {
     'customers.jsonl.gz': (value) => {
+      if ('gap' in value) return this.checkGap(read(gapLine, value));
       if ('customer' in value) return this.checkCustomer(read(customerLine, value));
       if ('search' in value) return this.checkSearch(read(searchLine, value));
       if ('single' in value) return this.checkSingle(read(singleLine, value));
+      if ('row' in value) {
+        const [ofImport, ordinal] = read(rowLine, value).row;
+        return this.follow(2, ofImport, `row ${ofImport}/${ordinal}`, ordinal);
+      }
       const [ofCustomer, ofVersion] = read(recordLine, value).record;
       const record = toRecordNumber(ofCustomer, ofVersion);
       this.follow(1, record, `record ${ofCustomer}/${ofVersion}`);
       this.index.records.add(record);
     },
     'answers.jsonl.gz': (value) => {
+      if ('detail' in value) {
+        const { detail } = read(detailLine, value);
+        return this.follow(2, detail, `detail ${detail}`);
+      }
       const { answer } = read(answerLine, value);
       this.follow(1, answer, `answer ${answer}`);
       this.index.answers.add(answer);
@@ -182,6 +217,10 @@ export class PackLines {
         const { event } = read(eventLine, value);
         return this.follow(2, event, `event ${event}`);
       }
+      if ('discrepancyEvent' in value) {
+        const { discrepancyEvent } = read(discrepancyLine, value);
+        return this.follow(4, discrepancyEvent, `event ${discrepancyEvent} of a discrepancy`);
+      }
       const { dossierChange } = read(dossierLine, value);
       this.follow(3, dossierChange, `change ${dossierChange} of a dossier`);
     },
@@ -190,18 +229,22 @@ export class PackLines {
         const { disposition } = read(dispositionLine, value);
         return this.follow(1, disposition, `disposition ${disposition}`);
       }
+      if ('acceptance' in value) {
+        const { acceptance } = read(acceptanceLine, value);
+        return this.follow(2, acceptance, `acceptance ${acceptance}`);
+      }
       if ('report' in value) {
         const [run, revision] = read(reportLine, value).report;
-        return this.follow(2, toRecordNumber(run, revision), `report ${run}/${revision}`);
+        return this.follow(3, run, `report ${run}/${revision}`, revision);
       }
       const { erased, at, by, reason } = read(erasedLine, value);
-      this.follow(3, erased, `the erasure of customer ${erased}`);
+      this.follow(4, erased, `the erasure of customer ${erased}`);
       this.erased.push({ customer: erased, at, by, reason, sequence: this.sequence });
     },
   };
 
   private checkSearch({ search, answer, failure }: z.infer<typeof searchLine>): void {
-    this.follow(2, search, `search ${search}`);
+    this.follow(3, search, `search ${search}`);
     this.searches.add(search);
     if (answer && failure !== undefined) throw new LineError(`search ${search} has both an answer and a failure`);
     if (!answer) return;
@@ -210,12 +253,12 @@ export class PackLines {
   }
 
   private checkSingle({ single, answer }: z.infer<typeof singleLine>): void {
-    this.follow(3, single, `search ${single} beside the plan`);
+    this.follow(4, single, `search ${single} beside the plan`);
     if (answer) this.checkAnswer(answer);
   }
 
   private checkCustomer({ customer, record, parties }: z.infer<typeof customerLine>): void {
-    this.follow(4, customer, `customer ${customer}`);
+    this.follow(5, customer, `customer ${customer}`);
     const [ofVersion, ofPack] = record;
     const records = this.findPack(ofPack)?.records;
     if (records?.has(toRecordNumber(customer, ofVersion)) === false)
@@ -226,6 +269,13 @@ export class PackLines {
       worst = Math.max(worst, outcomes.indexOf(one.outcome));
     }
     this.customers[outcomes[worst] ?? 'skipped'] += 1;
+  }
+
+  private checkGap({ gap, reason, customer, sealed }: z.infer<typeof gapLine>): void {
+    this.follow(6, gap, `gap ${gap}`);
+    if (customer !== undefined) return;
+    if (sealed === undefined) throw new LineError(`gap ${gap} names nobody`);
+    this.unaccepted.set(reason, (this.unaccepted.get(reason) ?? 0) + 1);
   }
 
   private checkParty({ party, request, reason, outcome, because, answer }: PackParty): void {
@@ -253,12 +303,15 @@ export class PackLines {
   }
 
   /** Each part of a file is in ascending order, and its parts are too: a line that is there twice or was moved shows here. */
-  private follow(part: number, number: number, what: string): void {
+  private follow(part: number, number: number, what: string, ofTwo = 0): void {
     if (part < this.part) throw new LineError(`${what} stands after lines of a later part of the file`);
-    if (part === this.part && number === this.last) throw new LineError(`${what} is there twice`);
-    if (part === this.part && number < this.last) throw new LineError(`${what} is not in ascending order`);
+    if (part === this.part && number === this.last && ofTwo === this.lastOfTwo)
+      throw new LineError(`${what} is there twice`);
+    const isLower = number < this.last || (number === this.last && ofTwo < this.lastOfTwo);
+    if (part === this.part && isLower) throw new LineError(`${what} is not in ascending order`);
     this.part = part;
     this.last = number;
+    this.lastOfTwo = ofTwo;
   }
 }
 

@@ -168,6 +168,11 @@ export class PackCheck {
   }
 
   private checkBalance({ counts, unaccepted = {} }: RunFile): void {
+    const reasons = new Set([...Object.keys(unaccepted), ...this.lines.unaccepted.keys()]);
+    for (const reason of reasons) {
+      const [said = 0, found = 0] = [unaccepted[reason], this.lines.unaccepted.get(reason)];
+      if (said !== found) this.report(runName, `unaccepted.${reason} is ${said}, and the gaps give ${found}`);
+    }
     if (!counts) return;
     const { skipped, reused, screened, remaining, failed } = this.lines.customers;
     const outside = Object.values(unaccepted).reduce((sum, customers) => sum + customers, 0);

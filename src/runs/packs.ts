@@ -8,12 +8,18 @@ import { type PackContent, toPackFolder, writePack } from '../evidence/write-pac
 import type { Database } from '../store/database/database.js';
 import {
   type Lines,
+  readAcceptances,
   readAnswers,
   readChanges,
   readCustomers,
+  readDetails,
+  readDiscrepancies,
   readDispositions,
   readDossierChanges,
+  readGaps,
   readRecords,
+  readRejectedRows,
+  readReports,
   readRunJson,
   readSearches,
   readSingleSearches,
@@ -154,24 +160,39 @@ const findFormer = async (database: Database, { sequence, formerSha256, organisa
 const listContents = (database: Database, pack: PreparedPack): readonly PackContent[] => [
   { name: 'run.json', text: `${pack.runJson}\n` },
   { name: 'customers.jsonl.gz', lines: listCustomers(database, pack) },
-  { name: 'answers.jsonl.gz', lines: sealLines(database, 'answer', readAnswers(database, pack)) },
+  { name: 'answers.jsonl.gz', lines: listAnswers(database, pack) },
   { name: 'changes.jsonl.gz', lines: listChanges(database, pack) },
-  { name: 'dispositions.jsonl.gz', lines: sealLines(database, 'customer', readDispositions(database, pack)) },
+  { name: 'dispositions.jsonl.gz', lines: listDispositions(database, pack) },
 ];
 
 async function* listCustomers(database: Database, pack: PreparedPack): Lines {
-  if (pack.rosterId !== null) yield* sealLines(database, 'customer', readRecords(database, pack));
+  const hasRoster = pack.rosterId !== null;
+  if (hasRoster) yield* sealLines(database, 'customer', readRecords(database, pack));
+  if (hasRoster) yield* sealLines(database, 'reference', readRejectedRows(database, pack));
   yield* readSearches(database, pack);
   yield* sealLines(database, 'run', readSingleSearches(database, pack));
   yield* readCustomers(database, pack);
+  if (hasRoster) yield* sealLines(database, 'reference', readGaps(database, pack));
+}
+
+async function* listAnswers(database: Database, pack: PreparedPack): Lines {
+  yield* sealLines(database, 'answer', readAnswers(database, pack));
+  yield* sealLines(database, 'record', readDetails(database, pack));
 }
 
 async function* listChanges(database: Database, pack: PreparedPack): Lines {
   yield* sealLines(database, 'customer', readChanges(database, pack));
   yield* readDossierChanges(database, pack);
+  yield* sealLines(database, 'customer', readDiscrepancies(database, pack));
 }
 
-/** Lines of which a part is sealed with a key of their customer, answer or run. */
+async function* listDispositions(database: Database, pack: PreparedPack): Lines {
+  yield* sealLines(database, 'customer', readDispositions(database, pack));
+  yield* sealLines(database, 'acceptance', readAcceptances(database, pack));
+  yield* readReports(database, pack);
+}
+
+/** Lines of which a part is sealed with a key of their customer, answer, run ... */
 async function* sealLines(database: Database, kind: EvidenceKeyKind, rows: AsyncIterable<readonly SealedRow[]>): Lines {
   for await (const batch of rows) {
     const owners = batch.flatMap(({ text, owner }) => (text === null ? [] : [owner]));

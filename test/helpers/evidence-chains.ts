@@ -72,7 +72,8 @@ const toTime = (second: number): string => new Date(Date.UTC(2026, 0, 1, 2) + 1_
 
 /** In a later night, one answer of two is the one of the first night, and one record of seven has a second version. */
 function makeNight({ sequence, from, to, isFirst }: NightOptions): PackContent[] {
-  const unaccepted = { rejected_row: 2, conflicting_duplicate: 1 };
+  const unaccepted = { row_rejected: 2, conflicting_duplicate: 1 };
+  const gaps = ['row_rejected', 'row_rejected', 'conflicting_duplicate', 'doubtful_name'];
   const numbers = (): Iterable<number> => count(from, to);
   const toRequest = (customer: number): number => 1_000 + customer;
   const toAnswer = (customer: number): number => (isFirst ? 5_000 : 5_000_000) + customer;
@@ -108,6 +109,12 @@ function makeNight({ sequence, from, to, isFirst }: NightOptions): PackContent[]
       const record = isChanged(customer) ? [2, sequence] : [1, 1];
       yield { customer, record, state: outcome === 'screened' ? 'clear' : null, parties: [party] };
     }
+    for (const [at, reason] of gaps.entries()) {
+      const about = `gap/${sequence}/${at + 1}`;
+      const whose =
+        reason === 'doubtful_name' ? { customer: from } : { sealed: reseal(about, `{"reference":"X-${at}"}`) };
+      yield { gap: at + 1, reason, ...whose };
+    }
   }
 
   function* listAnswers(): Generator<object> {
@@ -128,7 +135,14 @@ function makeNight({ sequence, from, to, isFirst }: NightOptions): PackContent[]
     }
     for (const customer of numbers())
       if (customer % 5 === 1)
-        yield { event: 7 * sequence * to + customer, alert: customer, customer, kind: 'opened', happenedAt: toTime(1) };
+        yield {
+          event: 7 * sequence * to + customer,
+          alert: customer,
+          customer,
+          kind: 'opened',
+          happenedAt: toTime(1),
+          sealed: reseal(`event/${customer}`, '{}'),
+        };
   }
 
   const outcomes = [...numbers()].map((customer) => toOutcome(customer, isFirst));
@@ -153,6 +167,16 @@ function makeNight({ sequence, from, to, isFirst }: NightOptions): PackContent[]
 /** A check has no customers; a disposition of a reviewer goes with it. */
 function makeCheck(customers: number): PackContent[] {
   const answer = 1_000_000 + customers;
+  const details = [1, 2].map((detail) => ({ detail, kind: 'entity', sealed: reseal(`detail/8/${detail}`, '{}') }));
+  const events = [
+    { discrepancyEvent: 4, discrepancy: 1, kind: 'opened', customer: 1, sealed: reseal('discrepancy/4', '{}') },
+    { discrepancyEvent: 5, discrepancy: 2, kind: 'opened', dossier: 'dos_1' },
+  ];
+  const acceptances = [1, 2].map((acceptance) => ({
+    acceptance,
+    kind: 'gap',
+    sealed: reseal(`acceptance/${acceptance}`, '{}'),
+  }));
   const answers = [{ answer, request: 900, sealed: reseal(`answer/${answer}`, '{"query":"Bo Lind"}') }];
   const dispositions = [1, 2, 3].map((disposition) => ({
     disposition,
@@ -166,12 +190,18 @@ function makeCheck(customers: number): PackContent[] {
   }));
   return [
     makeRunFile({ counts: null }),
-    { name: 'answers.jsonl.gz', lines: toLines(answers) },
-    { name: 'dispositions.jsonl.gz', lines: toLines(dispositions) },
+    { name: 'answers.jsonl.gz', lines: toLines([...answers, ...details]) },
+    { name: 'changes.jsonl.gz', lines: toLines(events) },
+    { name: 'dispositions.jsonl.gz', lines: toLines([...dispositions, ...acceptances]) },
   ];
 }
 
 function makeQuietNight(customers: number): PackContent[] {
+  const rows = [
+    { row: [3, 7], line: 8, reason: 'name_missing', sealed: reseal('row/3/7', '{}') },
+    { row: [3, 9], line: 10, reason: 'id_missing' },
+    { row: [4, 2], line: 3, reason: 'name_missing', sealed: reseal('row/4/2', '{}') },
+  ];
   const skipped = [...count(3, customers)].map((customer) => ({
     customer,
     record: [1, 1],
@@ -182,7 +212,7 @@ function makeQuietNight(customers: number): PackContent[] {
   const erased = [1, 2].map((customer) => ({ erased: customer, at: toTime(9), by: 'j.holm', reason: 'request' }));
   return [
     makeRunFile({ counts: { inScope: skipped.length, skipped: skipped.length, ...rest }, unaccepted: {} }),
-    { name: 'customers.jsonl.gz', lines: toLines(skipped) },
+    { name: 'customers.jsonl.gz', lines: toLines([...rows, ...skipped]) },
     { name: 'dispositions.jsonl.gz', lines: toLines(erased) },
   ];
 }

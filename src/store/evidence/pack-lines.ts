@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Queryable } from '../database/database.js';
 import { readValue } from '../database/database.js';
 import { rawSql, type Sql, sql } from '../database/statement.js';
-import type { PackRow, PreparedPack } from './packs.js';
+import { isClosing, type PackRow, type PreparedPack } from './packs.js';
 
 const batchSize = 2_000;
 
@@ -12,7 +12,7 @@ export type Lines = AsyncIterable<readonly string[]>;
 const sealedRow = z.object({
   /** What the line says openly, as JSON. */
   line: z.string(),
-  /** What is sealed, and the customer, answer or run whose key does it. */
+  /** What is sealed, and whose key does it: a customer, an answer, a run ... */
   text: z.string().nullable(),
   owner: z.number(),
   about: z.string(),
@@ -41,6 +41,37 @@ export const readRecords = (database: Database, { rosterId, afterImport, through
      order by customer_id, version.version`,
   );
 
+/** SQL: the number of the key of a reference; null for what is none. */
+const referenceKeySql = ({ organisationId, rosterId }: PackRow, reference: string): Sql =>
+  sql`number_text(${organisationId}, ${rosterId}::bigint || '/' || fold_reference(${rawSql(reference)}))`;
+
+/** The rejected rows of the imports of a pack. Without a readable reference nobody can erase a row, so that its fields are left out. */
+export const readRejectedRows = (database: Database, pack: PackRow) =>
+  readSealed(
+    database,
+    sql`select json_strip_nulls(json_build_object(
+         'row', json_build_array(import_id, ordinal), 'line', line, 'file', file, 'reason', reason, 'column', column_name,
+         'valueClass', value_class, 'isParty', is_party
+       ))::text as line,
+       case when keyed.number is not null then json_build_object('reference', reference, 'fields', fields)::text end as text,
+       coalesce(keyed.number, 0) as owner, 'row/' || import_id || '/' || ordinal as about
+     from roster_row join roster_import using (import_id)
+     cross join lateral (select ${referenceKeySql(pack, 'reference')} as number) keyed
+     where import_id > ${pack.afterImport} and import_id <= ${pack.throughImport} and roster_id = ${pack.rosterId} and reason is not null
+     order by import_id, ordinal`,
+  );
+
+/** The customers in scope of a run that are not in its plan, or that it can screen only by a hit. Those with a record are customers of it too. */
+export const readGaps = (database: Database, pack: PackRow) =>
+  readSealed(
+    database,
+    sql`select json_strip_nulls(json_build_object('gap', number, 'reason', reason, 'customer', customer_id))::text as line,
+       case when customer_id is null then json_build_object('reference', reference)::text end as text,
+       coalesce(${referenceKeySql(pack, 'reference')}, 0) as owner, 'gap/' || run_id || '/' || number as about
+     from (select *, row_number() over (order by reference) as number from run_gap where run_id = ${pack.runId} and ${pack.isPlanned}) gap
+     order by number`,
+  );
+
 /** SQL: the place in the chain of the pack that holds an answer. */
 const answerSql = (responseId: string): Sql => sql`(
   select json_build_array(packed.id, holder.sequence) from packed join evidence_pack holder using (pack_id)
@@ -48,7 +79,7 @@ const answerSql = (responseId: string): Sql => sql`(
 )`;
 
 /** The searches of a run beside its plan: a single check, or a measurement of recall. */
-export const readSingleSearches = (database: Database, { runId }: PackRow) =>
+export const readSingleSearches = (database: Database, pack: PackRow) =>
   readSealed(
     database,
     sql`select json_strip_nulls(json_build_object(
@@ -58,7 +89,7 @@ export const readSingleSearches = (database: Database, { runId }: PackRow) =>
        json_build_object('name', single.name, 'facts', single.facts)::text as text,
        single.run_id as owner, 'single/' || single.run_id || '/' || single.ordinal as about
      from single_search single
-     where single.run_id = ${runId}
+     where single.run_id = ${pack.runId} and ${isClosing(pack)}
      order by single.ordinal`,
   );
 
@@ -114,7 +145,7 @@ export const readCustomers = (database: Database, pack: PreparedPack): Lines =>
          join party using (party_id)
          left join failure on failure.run_id = planned.run_id and failure.request_id = planned.request_id
            and planned.search_order is not null and coalesce(failure.wave, 0) <= ${pack.wave}
-         where planned.run_id = ${pack.runId}
+         where planned.run_id = ${pack.runId} and ${pack.isPlanned}
        ) party
        cross join lateral judge_outcome(
          party.skipped_because, party.wave, party.is_reused, party.failure,
@@ -138,16 +169,17 @@ export const readCustomers = (database: Database, pack: PreparedPack): Lines =>
   );
 
 /** The answers that this pack is the first to hold, as received. */
-export const readAnswers = (database: Database, { packId, runId }: PackRow) =>
+export const readAnswers = (database: Database, pack: PackRow) =>
   readSealed(
     database,
     sql`with asked as (
        select response_id, min(request_id) as request_id
        from (
-         select response_id, request_id from call where run_id = ${runId}
+         select response_id, request_id from answer where run_id = ${pack.runId} and wave <= ${pack.wave}
          union all select reused.response_id, planned.request_id
-         from reused join planned on planned.run_id = reused.run_id and planned.party_id = reused.party_id where reused.run_id = ${runId}
-         union all select response_id, request_id from single_search where run_id = ${runId}
+         from reused join planned on planned.run_id = reused.run_id and planned.party_id = reused.party_id
+         where reused.run_id = ${pack.runId} and reused.wave <= ${pack.wave}
+         union all select response_id, request_id from single_search where run_id = ${pack.runId} and ${isClosing(pack)}
        ) answered
        where response_id is not null
        group by response_id
@@ -157,8 +189,30 @@ export const readAnswers = (database: Database, { packId, runId }: PackRow) =>
      from packed
      join response on response.response_id = packed.id
      join asked on asked.response_id = packed.id
-     where packed.pack_id = ${packId} and packed.kind = 'answer'
+     where packed.pack_id = ${pack.packId} and packed.kind = 'answer'
      order by response.response_id`,
+  );
+
+/**
+ * The records behind matches that a run requested. Also their ids are sealed: from one, the list gives the name that a customer had. A body that
+ * an earlier run has stored is not repeated.
+ */
+export const readDetails = (database: Database, pack: PackRow) =>
+  readSealed(
+    database,
+    sql`select json_strip_nulls(json_build_object(
+         'detail', number, 'kind', kind, 'askedAt', asked_at, 'status', status, 'reason', reason, 'serviceRequestId', service_request_id,
+         'withheldLinks', withheld_links
+       ))::text as line,
+       json_build_object(
+         'record', record_id, 'received', encode(received_digest, 'hex'), 'digest', encode(digest, 'hex'), 'names', entity_ids, 'body', body
+       )::text as text,
+       number_text(${pack.organisationId}, account_id || '/' || record_id) as owner, 'detail/' || run_id || '/' || number as about
+     from (
+       select *, row_number() over (order by record_id collate "C") as number
+       from match_detail where run_id = ${pack.runId} and ${isClosing(pack)}
+     ) detail
+     order by number`,
   );
 
 /** The changes that a run found since its pack before, and what it did with alerts. */
@@ -194,27 +248,52 @@ export async function* readChanges(
          'event', event.event_id, 'alert', event.alert_id, 'customer', party.customer_id, 'party', alert.party_id, 'kind', event.kind, 'happenedAt', event.happened_at,
          'reasons', event.reasons, 'severity', event.severity
        )::text as line,
-       null as text, party.customer_id as owner, '' as about
+       case when listed.listed_id is not null then
+         json_build_object('match', show_match(listed, event.rank, event.is_hit, event.score))::text end as text,
+       party.customer_id as owner, 'event/' || event.event_id as about
      from alert_event event join alert using (alert_id) join party using (party_id)
+     left join listed_party listed on listed.listed_id = event.listed_id
      where event.run_id = ${runId} and event.event_id > ${formerEvent} and event.event_id <= ${alertEvent}
      order by event.event_id`,
   );
 }
 
-/** The changes of dossiers that a sweep found. */
-export const readDossierChanges = (database: Database, { runId }: PackRow): Lines =>
+/** The changes of dossiers that a sweep found. A later sweep of the account may have taken them over. */
+export const readDossierChanges = (database: Database, pack: PackRow): Lines =>
   readLines(
     database,
     sql`select json_build_object(
-         'dossierChange', change_id, 'dossier', dossier_id, 'kind', kind, 'fields', fields,
+         'dossierChange', change_id, 'dossier', dossier_id, 'kind', change.kind, 'fields', fields,
          'statusBefore', before -> 'status', 'statusAfter', after -> 'status', 'seenAt', seen_at
        )::text as line
-     from dossier_change where run_id = ${runId} order by change_id`,
+     from dossier_change change join run using (run_id)
+     where run.account_id = ${pack.accountId} and change_id > ${pack.afterDossierChange} and change_id <= ${pack.throughDossierChange}
+     order by change_id`,
   );
 
-/** What people and policies have decided, and the reports that were written, since the pack before. */
-export async function* readDispositions(database: Database, { packId }: PackRow): AsyncGenerator<SealedRow[]> {
-  yield* readSealed(
+/** The events of discrepancies: those of the run, and what people have accepted since the pack before. Without a customer no facts are sealed. */
+export const readDiscrepancies = (database: Database, { packId }: PackRow) =>
+  readSealed(
+    database,
+    sql`select json_strip_nulls(json_build_object(
+         'discrepancyEvent', event.event_id, 'discrepancy', discrepancy_id, 'customer', customer_id,
+         'dossier', case when customer_id is null then dossier_id end, 'about', discrepancy.kind, 'kind', event.kind,
+         'severity', event.severity, 'happenedAt', event.happened_at, 'reviewer', event.reviewer, 'isAttested', event.is_attested,
+         'acceptedUntil', event.accepted_until
+       ))::text as line,
+       case when customer_id is not null then
+         json_build_object('dossier', dossier_id, 'facts', event.facts, 'reason', event.reason)::text end as text,
+       coalesce(customer_id, 0) as owner, 'discrepancy/' || event.event_id as about
+     from packed
+     join discrepancy_event event on event.event_id = packed.id
+     join discrepancy using (discrepancy_id)
+     where packed.pack_id = ${packId} and packed.kind = 'discrepancy'
+     order by event.event_id`,
+  );
+
+/** What people and policies have decided about alerts since the pack before. */
+export const readDispositions = (database: Database, { packId }: PackRow) =>
+  readSealed(
     database,
     sql`select json_strip_nulls(json_build_object(
          'disposition', said.disposition_id, 'alert', said.alert_id, 'customer', party.customer_id, 'kind', said.kind, 'verdict', said.verdict,
@@ -231,17 +310,36 @@ export async function* readDispositions(database: Database, { packId }: PackRow)
      where packed.pack_id = ${packId} and packed.kind = 'disposition'
      order by said.disposition_id`,
   );
-  yield* readSealed(
+
+/** What people have accepted since the pack before. Their words may name a customer. */
+export const readAcceptances = (database: Database, { packId }: PackRow) =>
+  readSealed(
+    database,
+    sql`select json_strip_nulls(json_build_object(
+         'acceptance', acceptance_id, 'kind', accepted.kind, 'run', run_id, 'isProposal', is_proposal, 'acceptedBy', accepted_by,
+         'isAttested', is_attested, 'acceptedAt', accepted_at, 'proposedBy', proposed_by, 'settingsDigest', digest, 'gap', gap, 'rows', rows,
+         'until', until
+       ))::text as line,
+       json_build_object(
+         'reason', reason, 'reference', reference, 'differences', differences, 'heldBy', held_by, 'changes', changes
+       )::text as text,
+       acceptance_id as owner, 'acceptance/' || acceptance_id as about
+     from packed join acceptance accepted on accepted.acceptance_id = packed.id
+     where packed.pack_id = ${packId} and packed.kind = 'acceptance'
+     order by acceptance_id`,
+  );
+
+/** The reports that were written since the pack before. */
+export const readReports = (database: Database, { packId }: PackRow): Lines =>
+  readLines(
     database,
     sql`select json_build_object(
          'report', json_build_array(report.run_id, report.revision), 'sha256', report.manifest_sha256, 'createdAt', report.created_at
-       )::text as line,
-       null as text, 0 as owner, '' as about
+       )::text as line
      from packed join report on report.run_id = packed.id and report.revision = packed.part
      where packed.pack_id = ${packId} and packed.kind = 'report'
      order by report.run_id, report.revision`,
   );
-}
 
 /** What run.json says of a run that has ended, as text. */
 export const readRunJson = (database: Queryable, { runId, packId }: PackRow): Promise<string> =>
@@ -260,7 +358,7 @@ export const readRunJson = (database: Queryable, { runId, packId }: PackRow): Pr
          'searched', pack.wave, 'proven', pack.proven_wave, 'applied', pack.applied_wave, 'isHeld', pack.is_held,
          'unconfirmedBecause', pack.unconfirmed_because
        ),
-       'counts', case when run.in_scope is not null and run.state <> 'unbalanced' then run.sums -> 'counts' end, 'states', run.sums -> 'states', 'unaccepted', coalesce(run.unaccepted, '{}'),
+       'counts', case when pack.is_planned and run.in_scope is not null and run.state <> 'unbalanced' then run.sums -> 'counts' end, 'states', run.sums -> 'states', 'unaccepted', case when pack.is_planned then coalesce(run.unaccepted, '{}') else '{}' end,
        'health', run.health, 'watch', run.watch, 'sweep', run.sweep, 'settings', run.settings,
        'workers', (
          select jsonb_agg(jsonb_build_object(
@@ -285,10 +383,8 @@ export const readRunJson = (database: Queryable, { runId, packId }: PackRow): Pr
          ) order by hold.kind) from run_hold hold where hold.run_id = run.run_id
        ),
        'acceptances', (
-         select jsonb_agg(jsonb_build_object(
-           'kind', accepted.kind, 'isProposal', accepted.is_proposal, 'acceptedBy', accepted.accepted_by, 'isAttested', accepted.is_attested,
-           'reason', accepted.reason, 'acceptedAt', accepted.accepted_at
-         ) order by acceptance_id) from acceptance accepted where accepted.run_id = run.run_id or accepted.acceptance_id = run.settings_id
+         select jsonb_agg(acceptance_id order by acceptance_id) from acceptance accepted
+         where accepted.run_id = run.run_id or accepted.acceptance_id = run.settings_id
        ),
        'reconciliations', (
          select jsonb_agg(to_jsonb(compared) - '{reconciliation_id,run_id,roster_id}'::text[])

@@ -10,6 +10,7 @@ const packRow = z.object({
   organisationId: z.number(),
   runId: z.number(),
   rosterId: z.number().nullable(),
+  accountId: z.number().nullable(),
   /** Its number in the run. */
   number: z.number(),
   ending: z.enum(packEndings),
@@ -27,6 +28,9 @@ const packRow = z.object({
   formerEvent: z.number(),
   afterImport: z.number(),
   throughImport: z.number(),
+  isPlanned: z.boolean(),
+  afterDossierChange: z.number(),
+  throughDossierChange: z.number(),
   stateChange: z.number(),
   alertEvent: z.number(),
   sequence: z.number().nullable(),
@@ -41,23 +45,30 @@ const preparedRow = packRow.extend({ sequence: z.number(), runJson: z.string() }
 export type PreparedPack = z.infer<typeof preparedRow>;
 
 const packSql = sql`
-  select pack.*, run.roster_id, run.version, coalesce(former.wave, 0) as former_wave, coalesce(former.alert_event, 0) as former_event
+  select pack.*, run.roster_id, run.account_id, run.version, coalesce(former.wave, 0) as former_wave, coalesce(former.alert_event, 0) as former_event
   from evidence_pack pack
   join run using (run_id)
   left join evidence_pack former on former.run_id = pack.run_id and former.number = pack.number - 1`;
 
 /** Queues the pack of a run that ends, or is applied now, unless its settings say that it has none. */
 export async function queuePack(transaction: Queryable, runId: number): Promise<void> {
+  // Whoever changes the state of a customer holds this row until the end of the transaction: no lower number follows the last change.
+  await transaction.execute(
+    sql`select from organisation join run using (organisation_id) where run_id = ${runId} for no key update of organisation`,
+  );
   await transaction.execute(
     sql`insert into evidence_pack (
        organisation_id, run_id, number, ending, queued_at, wave, proven_wave, applied_wave, is_held, unconfirmed_because, calls,
-       after_import, through_import, state_change, alert_event, head_sequence
+       is_planned, after_import, through_import, after_dossier_change, through_dossier_change, state_change, alert_event, head_sequence
      )
      select run.organisation_id, run.run_id, former.last + 1,
        case when run.state in ('stopped', 'abandoned') then run.state when former.is_ended then 'accepted' else 'ended' end,
        now(), run.wave, run.proven_wave, run.applied_wave, run.is_held, run.unconfirmed_because,
        coalesce((select jsonb_object_agg(worker, calls order by worker) from run_worker where run_worker.run_id = run.run_id), '{}'),
-       records.packed, greatest(records.packed, records.newest),
+       run.state <> 'stopped'
+         or exists (select from call where call.run_id = run.run_id and outcome <> 'not_sent')
+         or exists (select from batch where batch.run_id = run.run_id),
+       records.packed, greatest(records.packed, records.newest), dossiers.packed, greatest(dossiers.packed, dossiers.newest),
        coalesce((select max(change_id) from customer_state_change), 0),
        coalesce((select max(event_id) from alert_event), 0),
        (select max(sequence) from evidence_pack where evidence_pack.organisation_id = run.organisation_id and written_at is not null)
@@ -72,9 +83,19 @@ export async function queuePack(transaction: Queryable, runId: number): Promise<
          ), 0) as packed,
          coalesce((select max(import_id) from roster_import where roster_import.roster_id = run.roster_id), 0) as newest
      ) records
+     cross join lateral (
+       select
+         coalesce((
+           select max(through_dossier_change) from evidence_pack join run other using (run_id) where other.account_id = run.account_id
+         ), 0) as packed,
+         case when run.kind = 'sweep' then (select max(change_id) from dossier_change) end as newest
+     ) dossiers
      where run.run_id = ${runId} and run.settings #> '{evidence,dir}' is distinct from 'null'`,
   );
 }
+
+/** Whether the search of a run ends with this pack. Each run has at most one such pack. */
+export const isClosing = ({ ending }: PackRow): boolean => ending === 'ended' || ending === 'abandoned';
 
 /** The packs of an organisation without a place in the chain, in the order in which they were queued. */
 export const readQueuedPacks = (database: Queryable, organisationId: number): Promise<PackRow[]> =>
@@ -135,7 +156,7 @@ async function notePacked(transaction: Queryable, pack: PackRow): Promise<void> 
      from (
        select response_id from answer where run_id = ${runId} and wave <= ${wave}
        union all select response_id from reused where run_id = ${runId} and wave <= ${wave}
-       union all select response_id from single_search where run_id = ${runId}
+       union all select response_id from single_search where run_id = ${runId} and ${isClosing(pack)}
      ) answered
      where response_id is not null
        and not exists (select from packed where packed.kind = 'answer' and packed.id = answered.response_id and packed.part = 0)`,
@@ -148,6 +169,22 @@ async function notePacked(transaction: Queryable, pack: PackRow): Promise<void> 
        -- Whose transaction was late has a lower number than those of others; so many are looked through again.
        and disposition.disposition_id > coalesce((select max(id) from packed where kind = 'disposition'), 0) - 10000
        and not exists (select from packed where packed.kind = 'disposition' and packed.id = disposition.disposition_id and packed.part = 0)`,
+  );
+  await transaction.execute(
+    sql`insert into packed (kind, id, pack_id)
+     select 'acceptance', accepted.acceptance_id, ${packId}::bigint
+     from acceptance accepted
+     left join run on run.run_id = accepted.run_id
+     left join roster on roster.roster_id = accepted.roster_id
+     where coalesce(accepted.organisation_id, run.organisation_id, roster.organisation_id) = ${organisationId}
+       and not exists (select from packed where packed.kind = 'acceptance' and packed.id = accepted.acceptance_id and packed.part = 0)`,
+  );
+  await transaction.execute(
+    sql`insert into packed (kind, id, pack_id)
+     select 'discrepancy', event.event_id, ${packId}::bigint
+     from discrepancy_event event join discrepancy using (discrepancy_id) join account using (account_id)
+     where account.organisation_id = ${organisationId} and (event.run_id = ${runId} or event.run_id is null)
+       and not exists (select from packed where packed.kind = 'discrepancy' and packed.id = event.event_id and packed.part = 0)`,
   );
   await transaction.execute(
     sql`insert into packed (kind, id, part, pack_id)

@@ -163,8 +163,9 @@ async function saveAlertChanges(
        returning alert.alert_id
      ),
      reported as (
-       insert into alert_event (alert_id, kind, happened_at, run_id, reasons, severity)
-       select id, kind, ${now}, ${runId}, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
+       insert into alert_event (alert_id, kind, happened_at, run_id, reasons, severity, listed_id, rank, is_hit, score)
+       select id, kind, ${now}, ${runId}, coalesce(reasons, '{}'), severity, listed_id, rank, is_hit, score
+       from numbered where kind is not null order by place
      )
      select ((select count(*) from inserted) + (select count(*) from updated))::integer as alerts`,
   );

@@ -77,7 +77,7 @@ it('a whole chain has no problem, and the verdict says what it proves', async ()
   expect(verdict).toEqual({
     organisation: 'default',
     packs: 5,
-    records: 91,
+    records: 112,
     since: 1,
     head: made.heads[4],
     erased: [1, 2].map((customer) => ({
@@ -189,6 +189,7 @@ it('a line that misses another one is named, also where all digests are made rig
     [without(night, file, 2), problem(night, file, 24, 'record 2/1 is not in pack 1')],
     [without(night, file, 13), problem(night, file, 23, 'party 10 is screened, and no search line shows it')],
     [without(night, file, 15), problem(night, file, 25, 'party 30 is failed, and no search line shows it')],
+    [without(night, file, 36), problem(night, 'run.json', null, 'unaccepted.row_rejected is 2, and the gaps give 1')],
     [without(night, file, 24), problem(night, 'run.json', null, 'inScope is 15, and the lines give 14')],
     [without(night, 'answers.jsonl.gz', 3), problem(night, file, 16, 'answer 5005 is not in pack 1')],
     [without(accepted, 'answers.jsonl.gz', 1), problem(accepted, file, 2, 'answer 5000009 is not in pack 4')],
@@ -234,6 +235,14 @@ it('a line that is not in its form is named by its number', async () => {
     [`${night}/answers.jsonl.gz`, 2, '"request":1002,', '', 'request'],
     [`${night}/changes.jsonl.gz`, 2, '"customer":6', '"customer":-6', 'customer'],
     [`${night}/changes.jsonl.gz`, 5, '"event":90,', '', 'dossierChange'],
+    [customers, 37, /"sealed":"[^"]*"/, '"x":1', 'gap 2 names nobody'],
+    [`${last}/customers.jsonl.gz`, 1, '[3,7]', '[3]', 'row'],
+    [`${last}/customers.jsonl.gz`, 2, '[3,9]', '[3,7]', 'row 3/7 is there twice'],
+    [`${last}/customers.jsonl.gz`, 2, '[3,9]', '[3,6]', 'row 3/6 is not in ascending order'],
+    [`${last}/customers.jsonl.gz`, 3, '[4,2]', '[3,8]', 'row 3/8 is not in ascending order'],
+    [`${check}/answers.jsonl.gz`, 3, '"sealed"', '"text"', 'sealed'],
+    [`${check}/changes.jsonl.gz`, 2, '"discrepancy":2', '"discrepancy":0', 'discrepancy'],
+    [`${check}/dispositions.jsonl.gz`, 4, '"sealed"', '"text"', 'sealed'],
     [`${check}/dispositions.jsonl.gz`, 2, '"disposition":2', '"erased":2', 'at'],
     [`${last}/dispositions.jsonl.gz`, 2, '"by":"j.holm"', '"by":7', 'by'],
   ];

@@ -1,9 +1,8 @@
-import { createHash, generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { generateKeyPairSync } from 'node:crypto';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { verifyEvidence } from '../../../../src/evidence/verify.js';
 import { evidenceSettingsSchema } from '../../../../src/runs/app-context.js';
@@ -12,39 +11,14 @@ import { acceptRun } from '../../../../src/runs/screening/accept-run.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
 import { readColumn } from '../../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { digestAll, openEvidenceFolders } from '../../../helpers/evidence-folders.js';
 import { exposed, names, sanctioned, worldOf } from '../../../helpers/held-world.js';
 import { makeAcceptance, openSmallSites } from '../../../helpers/small-site.js';
-import { controls, dayMs, people, watchlist } from '../../../helpers/small-world.js';
-
-const folders: string[] = [];
-afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
-});
-
-async function makeSettings() {
-  const dir = await mkdtemp(join(tmpdir(), 'nightscreen-evidence-'));
-  folders.push(dir);
-  return { dir, settings: { controls, evidence: evidenceSettingsSchema.parse({ dir }) } };
-}
-
-/** The digests of all files of a folder by their paths. */
-async function digestAll(folder: string): Promise<Record<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return Object.fromEntries(
-    await Promise.all(
-      files.toSorted().map(async (file) => [
-        file,
-        createHash('sha256')
-          .update(await readFile(file))
-          .digest('hex'),
-      ]),
-    ),
-  );
-}
+import { dayMs, people, watchlist } from '../../../helpers/small-world.js';
 
 describeOnEachDatabase('the packs of a run', (open) => {
   const openSite = openSmallSites(open);
+  const makeSettings = openEvidenceFolders();
 
   it('each night writes one that refers to those before, and a lost one is made again byte for byte', async () => {
     const site = await openSite();
@@ -131,9 +105,9 @@ describeOnEachDatabase('the packs of a run', (open) => {
     const site = await openSite();
     const { dir, settings } = await makeSettings();
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    const signingKeyFile = join(dir, '..', `${basename(dir)}.pem`);
+    const { dir: other } = await makeSettings();
+    const signingKeyFile = join(other, 'evidence.pem');
     await writeFile(signingKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    folders.push(signingKeyFile);
     const evidence = evidenceSettingsSchema.parse({ dir, signingKeyFile });
     await site.run(await site.work({ settings: { ...settings, evidence } }));
     const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
