@@ -125,3 +125,10 @@ cross join lateral judge_outcome(
   party.skipped_because, party.wave, party.is_reused, failure.reason,
   run.proven_wave, run.applied_wave, run.is_held, run.unconfirmed_because
 ) judged;
+
+-- What a written pack holds never changes, nor in which pack something is. Keys are only deleted: by an erasure.
+create trigger refuse_rewriting before update or delete on evidence_pack for each row
+  when (old.written_at is not null) execute function refuse_rewriting();
+create trigger refuse_emptying before truncate on evidence_pack for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before update or delete or truncate on packed for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before update or truncate on evidence_key for each statement execute function refuse_rewriting();

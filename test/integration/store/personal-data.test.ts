@@ -14,10 +14,13 @@ const codes = {
   change_alert: ['reopened_because', 'state'],
   discrepancy_event: ['kind', 'severity'],
   disposition: ['kind', 'origin', 'verdict'],
+  evidence_key: ['kind'],
+  evidence_pack: ['calls', 'ending', 'former_sha256', 'manifest_sha256', 'run_json', 'unconfirmed_because'],
   failure: ['reason'],
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
   next_state:
     'former_settings_digest former_state former_unreturned reported_scores settings_digest state unreturned'.split(' '),
+  packed: ['kind'],
   planned: ['reason', 'skipped_because'],
   response: ['first_match_id'],
   run_hold: ['kind', 'reasons', 'states'],
@@ -109,6 +112,8 @@ describeOnEachDatabase('personal data', (open) => {
     // The salt of a text goes with the text; the others stand beside what they are of.
     expect(columns).toEqual([
       'disposition.text_digest',
+      // A key is random, and an erasure deletes it.
+      'evidence_key.key',
       'listed_party.digest',
       'match_detail.digest',
       'match_detail.received_digest',

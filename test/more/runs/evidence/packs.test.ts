@@ -38,6 +38,26 @@ describeOnEachDatabase('the packs of a run', (open) => {
     expect(await digestAll(dir)).toEqual(before);
   });
 
+  it('what a written pack holds is never changed in the database, and a key is only deleted', async () => {
+    const site = await openSite();
+    const { settings } = await makeSettings();
+    await site.run(await site.work({ settings }));
+    for (const rewriting of [
+      `update evidence_pack set run_json = '{}'`,
+      'update evidence_pack set written_at = null, manifest_sha256 = null',
+      'delete from evidence_pack',
+      'truncate evidence_pack',
+      'update packed set pack_id = 7',
+      'delete from packed',
+      'truncate packed',
+      `update evidence_key set key = '\\x00'`,
+      'truncate evidence_key',
+    ]) {
+      await expect(site.database.execute(rewriting), rewriting).rejects.toThrow('are never changed or removed');
+    }
+    expect(await site.database.execute(`delete from evidence_key where kind = 'customer'`)).toBeGreaterThan(0);
+  });
+
   it('a run whose pack cannot be written stands; the next one writes both', async () => {
     const site = await openSite();
     const { dir, settings } = await makeSettings();
