@@ -153,7 +153,7 @@ export const toReviewerGrants = (...roles: readonly string[]): string => {
 };
 
 const readGrants = (page: string, login: string, named = 'meyer'): readonly string[] =>
-  (readFileSync(page, 'utf8').match(new RegExp(`^grant .* to ${named};$`, 'gm')) ?? []).map((grant) =>
+  (readFileSync(page, 'utf8').match(new RegExp(`^(grant|revoke) .* (to|from) ${named};$`, 'gm')) ?? []).map((grant) =>
     grant.replace(`${named};`, `${login};`),
   );
 

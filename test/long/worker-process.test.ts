@@ -228,6 +228,7 @@ test('a login with the rights of docs/scaling.md alone is enough for a worker, a
     `update run set state = 'complete'`,
     'delete from call',
     'insert into disposition default values',
+    'select from evidence_key',
   ]) {
     await expect(limited.execute(refused), `${login}: ${refused}`).rejects.toThrow(/permission denied/);
   }

@@ -76,7 +76,10 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(await run(['rescreen'])).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('failed') });
     const owner = await databases.open({ url });
     for (const name of ['ada', 'boris'] as const) {
-      logins[name] = (await createLogin(owner, name, toReviewerGrants)).login;
+      const made = await createLogin(owner, name, toReviewerGrants);
+      logins[name] = made.login;
+      const limited = await databases.open({ url: made.url });
+      await expect(limited.execute('select from evidence_key')).rejects.toThrow(/permission denied/);
     }
     const list = join(folder, 'review.csv');
     const as = async (login: string, ...words: string[]): Promise<string> => {

@@ -157,8 +157,8 @@ it('the files are few and long enough, and their types are few', () => {
   expect((1_000 * types.length) / lines).toBeLessThanOrEqual(11);
 });
 
-it('every file that the pages on promises and architecture name is there', () => {
-  const named = ['docs/guarantees.md', 'docs/architecture.md'].flatMap((page) =>
+it('every file that the pages on promises, security and architecture name is there', () => {
+  const named = ['docs/guarantees.md', 'docs/security.md', 'docs/architecture.md'].flatMap((page) =>
     [...readSource(page).matchAll(/`((?:src|jobs|test|docs|sql)\/[^`*]*?)`/g)].map((found) => found[1] ?? ''),
   );
   expect(named.length).toBeGreaterThan(100);

@@ -66,3 +66,13 @@ it('a sentence that is too long would be found, in a paragraph and in an item of
   expect(longest(`- **Bold.** ${long}.\n- Short \`code of several words\`.`)).toBe(26);
   expect(longest(`Not \`counted at all\`:\n\n\`\`\`sh\n${long}\n\`\`\`\n\n| ${long} |\n`)).toBe(2);
 });
+
+it('each threat of the page on security names a test, and each actor has one', () => {
+  const text = read('docs/security.md');
+  const defended = text.slice(text.indexOf('## What is defended'), text.indexOf('## What is not defended'));
+  const actors = defended.split(/^### /m).slice(1);
+  expect(actors.length).toBeGreaterThanOrEqual(7);
+  const threats = actors.map((actor) => actor.match(/^\| (?!threat|-).*$/gm) ?? []);
+  expect(threats.filter((rows) => rows.length === 0)).toEqual([]);
+  expect(threats.flat().filter((row) => !/`test\/[^`]+\.test\.ts` \|$/.test(row))).toEqual([]);
+});
