@@ -23,14 +23,13 @@ export async function readFigures(
   { since, until, roster = null }: { since: string; until: string; roster?: string | null },
 ): Promise<{ timezone: string; since: string; until: string; lines: readonly FiguresLine[] }> {
   const { timezone } = app.settings;
-  if (until < since) throw flagError('--until', `${until} is before ${since}`);
+  const span = { ...toSpan({ since, until }, timezone), roster };
   const { organisationId } = await openOrganisation(app);
   return readAtOnce(app.database, async (snapshot) => {
     const rosters = await readRostersOf(snapshot, organisationId);
     if (roster !== null && !rosters.includes(roster)) {
       throw flagError('--roster', `roster ${roster} was never imported; these were: ${rosters.join(', ')}`);
     }
-    const span = { from: toStart(since, timezone), until: toStart(toNextDay(until), timezone), roster };
     const runs = (await readRunFigures(snapshot, organisationId, span)).map((run) => toLine(run, timezone));
     const nights = new Set(runs.filter(({ run }) => run?.isNight).map(toKey));
     const today = toDayNumber(app.clock.now(), timezone);
@@ -42,6 +41,12 @@ export async function readFigures(
     const lines = [...runs, ...missing.filter((line) => !nights.has(toKey(line)))];
     return { timezone, since, until, lines: lines.toSorted(compareLines) };
   });
+}
+
+/** The days from `since` to `until`, both included, as moments; throws ConfigError for days in the wrong order. */
+export function toSpan({ since, until }: { since: string; until: string }, timezone: string) {
+  if (until < since) throw flagError('--until', `${until} is before ${since}`);
+  return { from: toStart(since, timezone), until: toStart(toNextDay(until), timezone) };
 }
 
 const toStart = (date: string, timezone: string): Date =>

@@ -1,6 +1,11 @@
+import { flagError } from '../errors.js';
+import { foldTopic } from '../matches/match.js';
+import { type affectedSince, readAffected, readSpanFacts } from '../store/evidence/affected.js';
 import { readPopulation } from '../store/evidence/population.js';
+import { knownTopics } from '../vocabulary/words.js';
 import type { AppContext } from './app-context.js';
 import { chooseImportedRosters } from './coverage.js';
+import { toSpan } from './evidence-figures.js';
 
 /**
  * Opens the list of the customers who were in scope at a moment (now, unless said otherwise), of one roster or of all. `finish` gives the sums once
@@ -32,4 +37,39 @@ export async function listPopulation(
   };
   const rosters = imported.map((one) => one.roster);
   return { at: moment.at, rosters, neverImported, batches: read(), finish: () => sums };
+}
+
+/**
+ * Opens the list of the customers with an answer that was received on days of a span (both included), of one roster or of all; `topic`: only those
+ * without a hit of this risk category. `finish` gives the sums once all batches are read. Throws ConfigError for an unknown roster, for a risk
+ * category that nobody has, and for days in the wrong order.
+ */
+export async function listAffected(
+  app: AppContext,
+  asked: { since: string; until: string; topic?: string | undefined; roster?: string | undefined },
+  signal: AbortSignal,
+) {
+  const { database, clock, settings } = app;
+  const days = toSpan(asked, settings.timezone);
+  const { imported } = await chooseImportedRosters(app, asked.roster);
+  const span = { ...days, rosterIds: imported.map(({ rosterId }) => rosterId) };
+  const topic = asked.topic === undefined ? null : foldTopic(asked.topic);
+  const { runs, isTopicKnown } = await readSpanFacts(database, span, topic);
+  if (topic !== null && !isTopicKnown && !knownTopics.includes(topic)) {
+    const message = `no match ever had the risk category ${topic}; common ones are ${knownTopics.join(', ')}`;
+    throw flagError('--topic', message);
+  }
+  const sinceThen: Record<(typeof affectedSince)[number], number> = { not_screened: 0, left: 0, screened: 0 };
+  const sums = { customers: 0, sinceThen };
+  const read = async function* () {
+    for await (const batch of readAffected(database, span, { topic, now: clock.now() })) {
+      signal.throwIfAborted();
+      for (const customer of batch) {
+        sums.customers += 1;
+        sinceThen[customer.sinceThen] += 1;
+      }
+      yield batch;
+    }
+  };
+  return { ...days, rosters: imported.map((one) => one.roster), topic, runs, batches: read(), finish: () => sums };
 }

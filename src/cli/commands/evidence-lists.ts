@@ -1,11 +1,12 @@
 import { renderCsvBatches } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
 import { countNoun, formatCount } from '../../reports/text.js';
+import type { AffectedCustomer } from '../../store/evidence/affected.js';
 import type { PopulationMember } from '../../store/evidence/population.js';
-import { defineDatabaseCommand, parsed } from '../command.js';
+import { defineDatabaseCommand, mandatory, parsed, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import type { Invocation } from '../invocation.js';
-import { meanings, parseMoment, shared } from '../options.js';
+import { meanings, parseDay, parseMoment, shared } from '../options.js';
 import { describeGap, renderJsonBatches } from '../text.js';
 
 /** Writes a list as CSV, or as JSON with `--json`, with flat memory. */
@@ -21,8 +22,7 @@ async function writeList<Line extends object>(
 
 export const population = defineDatabaseCommand({
   usage: 'population',
-  description:
-    'CSV of the customers in scope at a moment: state, last run, last answer. Exit code 3 unless all were screened',
+  description: 'CSV: who was in scope at a moment, and in which state',
   options: { at: parsed('<date>', meanings.at, parseMoment), roster: shared.roster },
   examples: ['evidence population --at 2026-03-01', 'evidence population --at 2026-03-01T12:00Z --json'],
   run: async (app, { options: { at, roster }, invocation, signal }) => {
@@ -57,5 +57,55 @@ const populationColumns: readonly Column<PopulationMember>[] = [
   { key: 'because', cell: ({ because }) => because },
   { key: 'record', cell: ({ record }) => record },
   { key: 'has_left', cell: ({ hasLeft }) => String(hasLeft) },
+  { key: 'mode', cell: ({ mode }) => mode },
+];
+
+export const affected = defineDatabaseCommand({
+  usage: 'affected',
+  description: 'CSV: whose answers of these days are in question',
+  options: {
+    since: mandatory(parsed('<day>', meanings.since, parseDay)),
+    until: mandatory(parsed('<day>', meanings.until, parseDay)),
+    topic: text('<topic>', 'only those without a hit of it in these answers, as in sanction'),
+    roster: shared.roster,
+  },
+  examples: [
+    'evidence affected --since 2026-03-01 --until 2026-03-09',
+    'evidence affected --since 2026-03-01 --until 2026-03-09 --json',
+  ],
+  run: async (app, { options, invocation, signal }) => {
+    const { listAffected } = await import('../../runs/evidence-lists.js');
+    const list = await listAffected(app, options, signal);
+    const { from, until, rosters, topic, runs } = list;
+    const head = { schema: 'nightscreen/evidence-affected/1', from, until, rosters, topic, runs };
+    await writeList(invocation, affectedColumns, head, list);
+    const { customers, sinceThen } = list.finish();
+    if (runs === 0) {
+      const message = `No run of these days has answers in this database, so nothing is known of them. Their packs and backups may have some.`;
+      invocation.notify({ level: 'warn', code: 'nothing_known', message });
+      return { exitCode: exitCodes.incomplete, isWritten: true };
+    }
+    const message = `${countNoun(customers, 'customer')} affected: ${formatCount(sinceThen.not_screened)} not screened since, ${formatCount(sinceThen.left)} left before, ${formatCount(sinceThen.screened)} screened again`;
+    invocation.notify({ level: 'info', code: 'evidence_affected', message });
+    return { exitCode: sinceThen.not_screened === 0 ? exitCodes.complete : exitCodes.incomplete, isWritten: true };
+  },
+});
+
+/** As in docs/evidence.md. */
+const affectedColumns: readonly Column<AffectedCustomer>[] = [
+  { key: 'roster', cell: ({ roster }) => roster },
+  { key: 'customer_id', cell: ({ reference }) => reference },
+  { key: 'since_then', cell: ({ sinceThen }) => sinceThen },
+  { key: 'state_now', cell: ({ stateNow }) => stateNow },
+  { key: 'because', cell: ({ because }) => because },
+  { key: 'run', cell: ({ runId }) => runId },
+  { key: 'answered_at', cell: ({ answeredAt }) => answeredAt },
+  { key: 'results', cell: ({ results }) => results },
+  { key: 'hits', cell: ({ hits }) => hits },
+  { key: 'state_then', cell: ({ stateThen }) => stateThen },
+  { key: 'run_again', cell: ({ againRunId }) => againRunId },
+  { key: 'again_at', cell: ({ againAt }) => againAt },
+  { key: 'changes_since', cell: ({ changesSince }) => changesSince },
+  { key: 'alerts_since', cell: ({ alertsSince }) => alertsSince },
   { key: 'mode', cell: ({ mode }) => mode },
 ];

@@ -10,12 +10,11 @@ import { defineCommand, defineDatabaseCommand, mandatory, parsed, text } from '.
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
 import { meanings, parseDay, parseMoment, shared } from '../options.js';
-import { population } from './evidence-lists.js';
+import { affected, population } from './evidence-lists.js';
 
 const verify = defineCommand({
   usage: 'verify [folder]',
-  description:
-    'check packs of evidence (./evidence): files, digests, lines, sums, chain and signatures; needs no database, no key, no configuration',
+  description: 'check packs (./evidence): files, sums, chain, signatures; needs no database, key or configuration',
   options: {
     head: parsed('<number:sha256>', 'a pack that an old report or mail names; it must be in the chain', parseHead),
     publicKey: text('<file>', 'the Ed25519 public key (PEM) that must have signed the packs'),
@@ -79,7 +78,7 @@ function describeProblems(problems: readonly EvidenceProblem[]): string {
 const write = defineDatabaseCommand({
   usage: 'write',
   isForEach: true,
-  description: 'write the packs that wait, and those that are missing from the folder again, byte for byte',
+  description: 'write packs that wait; and missing ones, byte for byte',
   examples: ['evidence write', 'evidence write --json'],
   run: async (app) => {
     const { writeMissingPacks, writePacks } = await import('../../runs/packs.js');
@@ -98,7 +97,7 @@ const write = defineDatabaseCommand({
 
 const show = defineDatabaseCommand({
   usage: 'show <customer>',
-  description: 'what proves the screening of one customer at a moment: request, calls, answer, alerts, mails, pack',
+  description: 'what proves the screening of one customer at a moment',
   options: {
     at: parsed('<date>', meanings.at, parseMoment),
     roster: shared.roster,
@@ -121,7 +120,7 @@ const show = defineDatabaseCommand({
 
 const figures = defineDatabaseCommand({
   usage: 'figures',
-  description: 'CSV of the nights of a span: customers in scope and screened, holds, control searches, alerts, packs',
+  description: 'CSV of nights: screened, held, controls, alerts, packs',
   options: {
     since: mandatory(parsed('<day>', meanings.since, parseDay)),
     until: mandatory(parsed('<day>', meanings.until, parseDay)),
@@ -172,5 +171,5 @@ export const command = defineCommand({
   usage: 'evidence',
   description: 'show what proves the screening of a customer; figures of nights; verify and write packs of evidence',
   examples: ['evidence show C-1042 --at 2026-03-01', 'evidence verify'],
-  commands: [show, population, figures, verify, write],
+  commands: [show, population, affected, figures, verify, write],
 });

@@ -2,13 +2,24 @@ import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import type { AppContext } from '../../../../src/runs/app-context.js';
-import { listPopulation } from '../../../../src/runs/evidence-lists.js';
+import { listAffected, listPopulation } from '../../../../src/runs/evidence-lists.js';
 import { acceptRun } from '../../../../src/runs/screening/accept-run.js';
+import type { AffectedCustomer } from '../../../../src/store/evidence/affected.js';
 import type { PopulationMember } from '../../../../src/store/evidence/population.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openHeldSites, readStates } from '../../../helpers/held-world.js';
 import { decide, findAlerts, makeAcceptance, openSmallSites, type SmallSite } from '../../../helpers/small-site.js';
-import { controls, dayMs, fileOf, hourMs, minuteMs, people, signal, watchlist } from '../../../helpers/small-world.js';
+import {
+  controls,
+  dayMs,
+  fileOf,
+  hourMs,
+  minuteMs,
+  people,
+  signal,
+  usualScreening,
+  watchlist,
+} from '../../../helpers/small-world.js';
 
 const ago = (days: number): Date => new Date(Date.now() - days * dayMs);
 
@@ -125,5 +136,111 @@ describeOnEachDatabase('the population at a moment', (open, databases) => {
     expect((await readMembers(await work({ offsetMs: minuteMs }))).sums.inScope).toBe(12);
     expect((await readMembers(await work({ offsetMs: minuteMs }), null, 'others')).sums.inScope).toBe(6);
     await expect(readMembers(app, null, 'nobody')).rejects.toThrow('nobody was never imported');
+  });
+});
+
+const toDay = (days: number): string => ago(days).toISOString().slice(0, 10);
+
+/** The affected customers in their order, the number of runs, and the sums. */
+async function readAffectedSince(
+  app: AppContext,
+  [first, last]: readonly [number, number],
+  { topic, roster }: { topic?: string; roster?: string } = {},
+) {
+  const list = await listAffected(app, { since: toDay(first), until: toDay(last), topic, roster }, signal);
+  const customers: AffectedCustomer[] = [];
+  for await (const batch of list.batches) customers.push(...batch);
+  return { customers, runs: list.runs, sums: list.finish() };
+}
+
+const listFates = (customers: readonly AffectedCustomer[]) =>
+  customers.map(({ reference, sinceThen }) => [reference, sinceThen]);
+
+describeOnEachDatabase('the customers with answers of a span', (open, databases) => {
+  const openSite = openSmallSites(open);
+  const { beginAfterHeld } = openHeldSites(databases);
+
+  it('say what these answers were, and who was screened again, with changes and alerts; who was not comes first', async () => {
+    const site = await openSite();
+    const { sandbox, work } = site;
+    sandbox.setWorld({ watchlist: watchlist.slice(1), dossiers: [] });
+    const failing = { name: people[4] ?? '', status: 400 };
+    sandbox.setFaults([failing]);
+    await runNight(site, 7, people);
+    sandbox.setFaults([failing]);
+    const last = await runNight(site, 6, people);
+    sandbox.setWorld({ watchlist, dossiers: [] });
+    sandbox.setFaults([failing, { name: people[2] ?? '', status: 400 }]);
+    await runNight(site, 4, people, ['C-4']);
+    sandbox.setFaults([failing, { name: people[2] ?? '', status: 400 }]);
+    const newest = await runNight(site, 3, people, ['C-4']);
+    const app = await work({ offsetMs: -3 * dayMs + hourMs });
+
+    const { customers, sums } = await readAffectedSince(app, [7, 6]);
+    // C-5 failed on all these days: no answer about it is in question.
+    expect(listFates(customers)).toEqual([
+      ['C-3', 'not_screened'],
+      ['C-4', 'left'],
+      ['C-1', 'screened'],
+      ['C-2', 'screened'],
+      ['C-6', 'screened'],
+    ]);
+    expect(sums).toEqual({ customers: 5, sinceThen: { not_screened: 1, left: 1, screened: 3 } });
+    expect(customers[0]).toMatchObject({
+      runId: last.runId,
+      results: 0,
+      stateThen: 'clear',
+      stateNow: 'not_screened',
+      because: 'http_400',
+      againRunId: null,
+      againAt: null,
+    });
+    expect(customers[2]).toMatchObject({
+      hits: 0,
+      stateThen: 'clear',
+      stateNow: 'open_alert',
+      againRunId: newest.runId,
+      againAt: expect.any(Date),
+      changesSince: 1,
+      alertsSince: 1,
+    });
+    expect(customers[3]).toMatchObject({ hits: 1, stateThen: 'open_alert', changesSince: 0, alertsSince: 0 });
+    // Only the first day: its answers are no longer the last ones, which were given on the second day.
+    expect(listFates((await readAffectedSince(app, [7, 7])).customers)[0]).toEqual(['C-1', 'screened']);
+
+    const ofTopic = await readAffectedSince(app, [7, 6], { topic: 'Sanction' });
+    expect(ofTopic.customers.map(({ reference }) => reference)).toEqual(['C-3', 'C-4', 'C-1', 'C-6']);
+    expect((await readAffectedSince(app, [7, 6], { topic: 'role.pep' })).customers).toHaveLength(5);
+    await expect(readAffectedSince(app, [7, 6], { topic: 'sanctoin' })).rejects.toThrow(
+      /no match ever had the risk category sanctoin; common ones are .*sanction/,
+    );
+    expect(await readAffectedSince(app, [20, 10])).toMatchObject({ customers: [], runs: 0 });
+    await expect(readAffectedSince(app, [6, 7])).rejects.toThrow('--until');
+  });
+
+  it('are not screened again by an answer that is held, until the night is accepted', async () => {
+    const { app, held, work } = await beginAfterHeld();
+    const waits = await readAffectedSince(app, [1, 1]);
+    expect(waits.sums.sinceThen).toEqual({ not_screened: 30, left: 0, screened: 0 });
+    expect(new Set(waits.customers.map(({ stateNow }) => stateNow))).toEqual(new Set(['open_alert', 'not_screened']));
+    await acceptRun(app, held.runId, await makeAcceptance(app), signal);
+    const accepted = await readAffectedSince(await work({ offsetMs: minuteMs }), [1, 1]);
+    expect(accepted.sums.sinceThen).toEqual({ not_screened: 0, left: 0, screened: 30 });
+    expect(accepted.customers.find(({ reference }) => reference === 'C-30')).toMatchObject({
+      stateNow: 'clear',
+      againRunId: held.runId,
+    });
+  });
+
+  it('are also those about whom such an answer was used again later, which screens nobody again', async () => {
+    const { roster, work, run } = await openSite();
+    const screening = { ...usualScreening, cadenceHours: 240, reuseMaxAge: '5d' } as const;
+    const first = await run(await work({ offsetMs: -2 * dayMs, settings: { screening } }));
+    const app = await work({ settings: { screening } });
+    const later = await run(app, { roster: toFileRoster('others', fileOf(roster)) });
+    expect(later.counts).toMatchObject({ reused: 6, searches: 0 });
+    const { customers } = await readAffectedSince(app, [2, 1], { roster: 'others' });
+    expect(listFates(customers)).toHaveLength(6);
+    expect(customers[0]).toMatchObject({ sinceThen: 'not_screened', runId: first.runId, roster: 'others' });
   });
 });
