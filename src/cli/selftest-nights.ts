@@ -202,7 +202,11 @@ class Selftest {
     const { part } = await readExpected();
     this.#expect('customers', describeScreened(part.customers), describeCoverage(whole));
     this.#expect('changes', 'no changes', countChanges(whole));
-    this.#expectLines('names searched twice', [], this.#listRepeated(arrived));
+    const unknown = sum(whole.calls.byOutcome.filter(({ code }) => code === 'timeout' || code === 'connection'));
+    const repeated = this.#listRepeated(arrived);
+    const found = repeated.length === 0 ? '0' : `${repeated.length}: ${repeated.join(', ')}`;
+    const most = `at most ${unknown}, the calls of unknown outcome`;
+    this.#expectTrue('names searched twice', most, found, repeated.length <= unknown);
   }
 
   async playLostList(): Promise<void> {
