@@ -3,6 +3,9 @@
 -- The wave in which the search failed; null for failures that were stored before packs.
 alter table failure add column wave integer;
 
+-- When its plan, calls and failures left the database, because its packs hold them.
+alter table run add column history_removed_at timestamptz;
+
 -- A pack reads the records of an import.
 create index customer_version_by_import on customer_version (import_id);
 
@@ -84,9 +87,10 @@ create table evidence_pack (
 
 create index evidence_pack_waiting on evidence_pack (organisation_id, pack_id) where (written_at is null);
 
--- Answers, what people have decided, events of discrepancies and reports, each with the pack that holds it. Packs are written one after the other, so there is no foreign key.
+-- Answers, what people have decided, events of discrepancies, reports and erasures (by customer), each with the pack that holds it. Packs are
+-- written one after the other, so there is no foreign key.
 create table packed (
-  kind text check (kind in ('answer', 'disposition', 'acceptance', 'discrepancy', 'report')),
+  kind text check (kind in ('answer', 'disposition', 'acceptance', 'discrepancy', 'report', 'erasure')),
   id bigint,
   -- The revision of a report.
   part integer default 0,
@@ -102,13 +106,17 @@ create function number_text(of_organisation bigint, of_text text) returns bigint
   from organisation where organisation_id = of_organisation
 $$;
 
+-- Copies of the keys of evidence outside of the database: {"file", "host", "at", "by"}.
+alter table organisation add column key_copies jsonb default '[]' not null;
+
 -- Keys of sealed lines: of what is about one customer, of an answer, which namesakes may share, and of what a run says of nobody in the roster.
 -- Rows and customers without an accepted record have that of their reference, the records behind matches that of their id.
 create table evidence_key (
   kind text check (kind in ('customer', 'answer', 'run', 'reference', 'record', 'acceptance')),
   -- For a reference `number_text` of the roster and the folded reference, for a record of the account and the id: `1/c-1042`.
   id bigint,
-  key bytea not null,
+  -- 32 bytes; wrapped with EVIDENCE_KEY a nonce of 12, the ciphertext and a tag of 16.
+  key bytea not null check (length(key) in (32, 60)),
   primary key (kind, id)
 );
 
@@ -132,3 +140,54 @@ create trigger refuse_rewriting before update or delete on evidence_pack for eac
 create trigger refuse_emptying before truncate on evidence_pack for each statement execute function refuse_rewriting();
 create trigger refuse_rewriting before update or delete or truncate on packed for each statement execute function refuse_rewriting();
 create trigger refuse_rewriting before update or truncate on evidence_key for each statement execute function refuse_rewriting();
+
+-- Customers under legal hold are never erased. A hold is released once.
+create table legal_hold (
+  hold_id bigint generated always as identity primary key,
+  customer_id bigint not null,
+  reason written_text not null,
+  held_by person_name not null,
+  is_attested boolean not null,
+  held_at timestamptz not null,
+  released_at timestamptz,
+  released_by person_name,
+  release_reason written_text,
+  check (num_nulls(released_at, released_by, release_reason) in (0, 3))
+);
+
+create unique index legal_hold_in_force on legal_hold (customer_id) where (released_at is null);
+
+-- Customers whose personal data was removed; without personal data.
+create table erasure (
+  customer_id bigint primary key references customer,
+  -- HMAC-SHA-256 of the reference with the key of the organisation, so that `evidence show` finds the erasure by the reference.
+  reference_digest bytea not null,
+  erased_at timestamptz not null,
+  erased_by person_name not null,
+  is_attested boolean not null,
+  reason written_text not null,
+  -- What was removed: {"rows of ...": 12}.
+  removed jsonb not null
+);
+
+create index erasure_by_reference on erasure (reference_digest);
+
+-- As in 0001; only an erasure by the owner removes what is personal.
+create or replace function refuse_rewriting() returns trigger language plpgsql as $$
+declare
+  is_filled boolean := true;
+begin
+  if tg_op <> 'TRUNCATE' and current_setting('nightscreen.erases', true) = 'on' and is_owner() then
+    return case tg_op when 'DELETE' then old else new end;
+  end if;
+  if tg_op = 'TRUNCATE' then
+    execute format('select exists (select from %I.%I)', tg_table_schema, tg_table_name) into is_filled;
+  end if;
+  if not is_filled then
+    return null;
+  end if;
+  raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+
+create trigger refuse_rewriting before delete or update or truncate on erasure for each statement execute function refuse_rewriting();

@@ -226,7 +226,7 @@ export type AlertNews = (typeof alertNews)[number];
 /** How a run ended, or was applied later, when its pack of evidence was queued. */
 export const packEndings = ['ended', 'stopped', 'abandoned', 'accepted'] as const;
 /** What is noted as being in a pack. */
-export const packedKinds = ['answer', 'disposition', 'acceptance', 'discrepancy', 'report'] as const;
+export const packedKinds = ['answer', 'disposition', 'acceptance', 'discrepancy', 'report', 'erasure'] as const;
 /**
  * Whose keys seal lines of packs: an answer is of all namesakes, and what belongs to no customer is of its run. A reference is that of a row, or of
  * a customer without an accepted record; a record is one behind matches.

@@ -9,6 +9,7 @@ import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { listEntries } from '../mail/settings.js';
 import { countNoun } from '../reports/text.js';
+import { toDurationMs } from '../roster/duration.js';
 import type { AppContext, JobSchedule, RunEvent } from '../runs/app-context.js';
 import { findLastDue, listNextRuns, toDueTimes } from '../scheduling/due-times.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
@@ -215,6 +216,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
     nameInCommands: config.nameInCommands,
     ...(config.secret('DATABASE_URL') === undefined && { eventsFolder: toEventsFolder(config) }),
     acceptsEmbedded: settings.database.acceptEmbedded,
+    keepRunsMs: toDurationMs(settings.database.keepRuns),
     nextRescreening: () => findNextRescreening(config, clock.now()),
     lastRescreening: (kept) => findLastRescreening(config, kept, clock.now()),
     settingsDigest: config.settingsDigest,

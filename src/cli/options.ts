@@ -62,7 +62,7 @@ export const shared = {
   all: flag('all of them, not only the usual selection'),
   by: text('<name>', 'who decides; on Postgres this is the login'),
   dirty: flag('only what events or changes of dossiers have marked'),
-  dryRun: flag('print plan and cost; store nothing, search nothing'),
+  dryRun: flag('show what would happen, and the cost; store nothing'),
   file: text('<file>', 'roster file (CSV or .xlsx) in place of the configured one'),
   keyFile: text('<file>', 'file of the private key: `init` reads it, `sandbox` writes it'),
   metrics: parsed('<address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress),

@@ -54,6 +54,11 @@ export const variables: readonly Variable[] = [
     'postgres://nightscreen:...@db.example:5432/nightscreen?sslmode=verify-full',
   ),
   secret(
+    'EVIDENCE_KEY',
+    'wraps the keys of evidence: 32 bytes in base64 (`openssl rand -base64 32`); the first wraps, each of several opens',
+    '3q2+7w...,former...',
+  ),
+  secret(
     'SMTP_URL',
     'mail server: `smtp://user:password@host:port` or `smtps://...`, without options after the host',
     'smtps://nightscreen:...@mail.example:465',

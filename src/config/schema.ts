@@ -7,6 +7,7 @@ import { mailSettingsSchema } from '../mail/settings.js';
 import { controlSchema } from '../matches/control.js';
 import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
+import { durationSchema } from '../roster/duration.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema, fleetSettingsSchema, runSettingsSchema, timezoneSchema } from '../runs/app-context.js';
 import { reviewSettingsSchema } from '../runs/review/settings.js';
@@ -85,6 +86,11 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe('allow a live key with the embedded database, which is one disk of one host without a replica'),
+      keepRuns: durationSchema
+        .default('400d')
+        .describe(
+          'after this time `retention run` removes plans and calls of runs whose packs verify; `evidence show` reads the packs',
+        ),
     })
     .prefault({})
     .describe('where data is stored'),

@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import { EvidenceError } from '../errors.js';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { EvidenceError, usageError } from '../errors.js';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -28,4 +28,44 @@ export function open(key: Uint8Array, about: string, sealed: string): string {
     const message = `the sealed text of ${about} cannot be opened; the key is another one, or the text was changed`;
     throw new EvidenceError('seal_broken', message, { cause });
   }
+}
+
+/** The keys with which `EVIDENCE_KEY` wraps all others: the first one wraps, each of them opens. */
+export type WrappingKeys = readonly Uint8Array[];
+
+const keyBytes = 32;
+
+/** Reads one or several keys of 32 bytes in base64, with commas between them. Throws ConfigError. */
+export function parseWrappingKeys(text: string): WrappingKeys {
+  const keys = text.split(',').map((one) => Buffer.from(one.trim(), 'base64'));
+  if (keys.every(({ length }) => length === keyBytes)) return keys;
+  const remedy =
+    'make one with `openssl rand -base64 32`; after a change the former key follows it, with a comma before it';
+  throw usageError('variable EVIDENCE_KEY', `it is not a key of ${keyBytes} bytes in base64; ${remedy}`);
+}
+
+/** Encrypts a key with the first of these; without any it stays as it is. `about` names it, as in `customer/12`. */
+export function wrapKey([first]: WrappingKeys, about: string, key: Uint8Array): Buffer {
+  if (first === undefined) return Buffer.from(key);
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, first, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(about));
+  return Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Whether a stored key is encrypted. */
+export const isWrapped = (stored: Uint8Array): boolean => stored.length !== keyBytes;
+
+/** Gives what `wrapKey` was given. Throws EvidenceError `key_not_opened` without the right key. */
+export function unwrapKey(keys: WrappingKeys, about: string, stored: Uint8Array): Uint8Array {
+  if (!isWrapped(stored)) return stored;
+  const tagAt = stored.length - tagBytes;
+  for (const key of keys) {
+    try {
+      const decipher = createDecipheriv(algorithm, key, stored.subarray(0, nonceBytes), { authTagLength: tagBytes });
+      decipher.setAAD(Buffer.from(about)).setAuthTag(stored.subarray(tagAt));
+      return Buffer.concat([decipher.update(stored.subarray(nonceBytes, tagAt)), decipher.final()]);
+    } catch {}
+  }
+  const message = `the key of ${about} is wrapped, and EVIDENCE_KEY ${keys.length === 0 ? 'is not set' : 'does not open it'}. Set EVIDENCE_KEY to the key that wrapped it`;
+  throw new EvidenceError('key_not_opened', message);
 }

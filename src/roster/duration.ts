@@ -13,3 +13,17 @@ export function toDurationMs(duration: string): number {
   const [, count, unit = ''] = /^(\d+)([a-z]+)$/.exec(duration) ?? [];
   return Number(count) * (unitMs[unit] ?? 0);
 }
+
+/** Regulation (EU) 2024/1624, Article 77: five years, then deletion. 31 CFR 501.601: ten years. */
+const yearsByLaw = { 'eu-amlr': 5, 'us-ofac': 10 } as const;
+
+/** The years after which customers who left are erased, or the law that says so. */
+export const retentionSchema = z.union([z.enum(['eu-amlr', 'us-ofac']), z.int().min(1).max(100)], {
+  error: 'must be eu-amlr, us-ofac, or a number of years from 1 to 100',
+});
+
+/** The years of a retention; null without one. */
+export function toRetentionYears(retention: z.infer<typeof retentionSchema> | undefined): number | null {
+  if (retention === undefined) return null;
+  return typeof retention === 'string' ? yearsByLaw[retention] : retention;
+}

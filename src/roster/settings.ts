@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { partyRoles, partyTypes, riskTiers } from '../vocabulary.js';
 import { listLanguages, readCountry, toCountryCode } from './country.js';
 import { csvEncodings } from './csv/encodings.js';
-import { durationSchema } from './duration.js';
+import { durationSchema, retentionSchema } from './duration.js';
 import { guardsSchema } from './guards.js';
 import { findFormatClash, isDateFormat } from './read-date.js';
 
@@ -454,6 +454,11 @@ export const rosterSettingsSchema = z
       .optional()
       .describe("how customers relate to the service's dossiers; without it the roster is not reconciled"),
     guards: guardsSchema.optional().describe('when a snapshot is held before anything of it counts'),
+    retention: retentionSchema
+      .optional()
+      .describe(
+        'years after which customers who left are erased: a number, `eu-amlr` (5) or `us-ofac` (10); without it nobody is erased',
+      ),
   })
   .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), oneSource)
   .superRefine(({ controlTotal, postgres, dossiers, columns }, context) => {

@@ -55,6 +55,8 @@ export interface AppContext {
   nameInCommands?: string | undefined;
   /** False when a live key may make no search on the embedded database. */
   acceptsEmbedded?: boolean | undefined;
+  /** For how long the plan and the calls of a run stay in the database after its end. */
+  keepRunsMs?: number | undefined;
   /** The folder where `reconcile listen` keeps events until the embedded database is open; absent on Postgres. */
   eventsFolder?: string | undefined;
   /** When the nightly rescreening starts next; null without a schedule. */

@@ -18,6 +18,8 @@ import {
   type ShownParty,
   type ShownRun,
 } from '../store/evidence/show.js';
+import { digestReference, findErasure } from '../store/operations/erasure.js';
+import { readOrganisation } from '../store/organisations.js';
 import type { AppContext } from './app-context.js';
 
 /** What the database proves about a customer at a moment. */
@@ -45,13 +47,15 @@ export function showEvidence(
   const { database, settings, clock } = app;
   const now = clock.now();
   return readAtOnce(database, async (snapshot) => {
-    const customer = await findCustomer(app, snapshot, reference, roster);
+    const erasure = await findErasureOf(app, snapshot, reference, roster);
+    const customer = erasure ?? (await findCustomer(app, snapshot, reference, roster));
     const isNow = at === null || at >= now;
     const moment: Moment = { ...customer, at: isNow ? now : at, isNow };
     const evidence = {
       organisation: settings.organisation,
       roster: customer.roster,
       reference,
+      erasure: erasure === null ? null : pickErasure(erasure),
       at: moment.at,
       record: await findRecordAt(snapshot, moment),
     };
@@ -73,7 +77,24 @@ export function showEvidence(
   });
 }
 
-async function findCustomer(
+const pickErasure = ({ erasedAt, erasedBy, reason }: { erasedAt: Date; erasedBy: string; reason: string }) => ({
+  erasedAt,
+  erasedBy,
+  reason,
+});
+
+/** The erasure of a customer whose reference nobody has now; null for all others. */
+async function findErasureOf({ settings }: AppContext, snapshot: Queryable, reference: string, roster: string | null) {
+  const found = await findCustomers(snapshot, settings.organisation, reference, roster);
+  if (found.length > 0) return null;
+  const { organisationId, digestKey } = await readOrganisation(snapshot, settings.organisation);
+  const digest = digestReference(digestKey, reference);
+  const erasure = await findErasure(snapshot, organisationId, digest, roster);
+  return erasure === null ? null : { ...erasure, reference };
+}
+
+/** The customer of a reference. Throws ConfigError for an unknown one, and for one of several rosters. */
+export async function findCustomer(
   { settings }: AppContext,
   snapshot: Queryable,
   reference: string,

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { EvidenceError, readMessage } from '../errors.js';
@@ -16,6 +16,7 @@ import {
   readDiscrepancies,
   readDispositions,
   readDossierChanges,
+  readErasures,
   readGaps,
   readRecords,
   readRejectedRows,
@@ -26,7 +27,6 @@ import {
   type SealedRow,
 } from '../store/evidence/pack-lines.js';
 import {
-  ensureKeys,
   findHead,
   findWaitingPack,
   followChain,
@@ -39,6 +39,7 @@ import {
 import { ensureOrganisation } from '../store/organisations.js';
 import type { EvidenceKeyKind } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
+import { openKeys } from './evidence-keys.js';
 
 /**
  * Writes the packs of the organisation that wait, one after the other. What cannot be written is a warning: its run stands, and the next run tries
@@ -148,7 +149,7 @@ async function writeFiles(app: AppContext, dir: string, pack: PreparedPack) {
     version,
   };
   const signingKey = await readSigningKey(settings.evidence.signingKeyFile);
-  return writePack(dir, head, listContents(database, pack), signingKey, pack.manifestSha256 ?? undefined);
+  return writePack(dir, head, listContents(app, pack), signingKey, pack.manifestSha256 ?? undefined);
 }
 
 /** The pack before one, which is written by then; null for the first one. */
@@ -157,46 +158,47 @@ const findFormer = async (database: Database, { sequence, formerSha256, organisa
     ? findHead(database, organisationId, sequence - 1)
     : { sequence: sequence - 1, sha256: formerSha256 };
 
-const listContents = (database: Database, pack: PreparedPack): readonly PackContent[] => [
+const listContents = (app: AppContext, pack: PreparedPack): readonly PackContent[] => [
   { name: 'run.json', text: `${pack.runJson}\n` },
-  { name: 'customers.jsonl.gz', lines: listCustomers(database, pack) },
-  { name: 'answers.jsonl.gz', lines: listAnswers(database, pack) },
-  { name: 'changes.jsonl.gz', lines: listChanges(database, pack) },
-  { name: 'dispositions.jsonl.gz', lines: listDispositions(database, pack) },
+  { name: 'customers.jsonl.gz', lines: listCustomers(app, pack) },
+  { name: 'answers.jsonl.gz', lines: listAnswers(app, pack) },
+  { name: 'changes.jsonl.gz', lines: listChanges(app, pack) },
+  { name: 'dispositions.jsonl.gz', lines: listDispositions(app, pack) },
 ];
 
-async function* listCustomers(database: Database, pack: PreparedPack): Lines {
+async function* listCustomers(app: AppContext, pack: PreparedPack): Lines {
   const hasRoster = pack.rosterId !== null;
-  if (hasRoster) yield* sealLines(database, 'customer', readRecords(database, pack));
-  if (hasRoster) yield* sealLines(database, 'reference', readRejectedRows(database, pack));
-  yield* readSearches(database, pack);
-  yield* sealLines(database, 'run', readSingleSearches(database, pack));
-  yield* readCustomers(database, pack);
-  if (hasRoster) yield* sealLines(database, 'reference', readGaps(database, pack));
+  if (hasRoster) yield* sealLines(app, 'customer', readRecords(app.database, pack));
+  if (hasRoster) yield* sealLines(app, 'reference', readRejectedRows(app.database, pack));
+  yield* readSearches(app.database, pack);
+  yield* sealLines(app, 'run', readSingleSearches(app.database, pack));
+  yield* readCustomers(app.database, pack);
+  if (hasRoster) yield* sealLines(app, 'reference', readGaps(app.database, pack));
 }
 
-async function* listAnswers(database: Database, pack: PreparedPack): Lines {
-  yield* sealLines(database, 'answer', readAnswers(database, pack));
-  yield* sealLines(database, 'record', readDetails(database, pack));
+async function* listAnswers(app: AppContext, pack: PreparedPack): Lines {
+  yield* sealLines(app, 'answer', readAnswers(app.database, pack));
+  yield* sealLines(app, 'record', readDetails(app.database, pack));
 }
 
-async function* listChanges(database: Database, pack: PreparedPack): Lines {
-  yield* sealLines(database, 'customer', readChanges(database, pack));
-  yield* readDossierChanges(database, pack);
-  yield* sealLines(database, 'customer', readDiscrepancies(database, pack));
+async function* listChanges(app: AppContext, pack: PreparedPack): Lines {
+  yield* sealLines(app, 'customer', readChanges(app.database, pack));
+  yield* readDossierChanges(app.database, pack);
+  yield* sealLines(app, 'customer', readDiscrepancies(app.database, pack));
 }
 
-async function* listDispositions(database: Database, pack: PreparedPack): Lines {
-  yield* sealLines(database, 'customer', readDispositions(database, pack));
-  yield* sealLines(database, 'acceptance', readAcceptances(database, pack));
-  yield* readReports(database, pack);
+async function* listDispositions(app: AppContext, pack: PreparedPack): Lines {
+  yield* sealLines(app, 'customer', readDispositions(app.database, pack));
+  yield* sealLines(app, 'acceptance', readAcceptances(app.database, pack));
+  yield* readReports(app.database, pack);
+  yield* readErasures(app.database, pack);
 }
 
 /** Lines of which a part is sealed with a key of their customer, answer, run ... */
-async function* sealLines(database: Database, kind: EvidenceKeyKind, rows: AsyncIterable<readonly SealedRow[]>): Lines {
+async function* sealLines(app: AppContext, kind: EvidenceKeyKind, rows: AsyncIterable<readonly SealedRow[]>): Lines {
   for await (const batch of rows) {
     const owners = batch.flatMap(({ text, owner }) => (text === null ? [] : [owner]));
-    const keys = await ensureKeys(database, kind, [...new Set(owners)], () => randomBytes(32));
+    const keys = await openKeys(app, kind, [...new Set(owners)]);
     yield batch.map(({ line, text, owner, about }) => {
       const key = keys.get(owner);
       if (text === null) return line;

@@ -102,6 +102,10 @@ async function addPdf(result: ReportResult, chromium: string | undefined): Promi
 /** Throws ConfigError for a run without a roster and without a sweep, with the command that shows its result. */
 async function findReportable({ database, settings }: AppContext, text: string): Promise<RunRow> {
   const run = await findRun(database, settings.organisation, text);
+  if (run.historyRemovedAt !== null) {
+    const message = `the plan and the calls of ${toRunId(run)} are no longer in the database; its packs of evidence hold them`;
+    throw usageError('run', message);
+  }
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
   const what = run.kind === 'check' ? 'a single check' : 'a measurement of recall';
   const message = `${toRunId(run)} is ${what}; reports exist only for runs of a roster and for sweeps. \`nightscreen runs show ${run.runId}\` shows its result`;

@@ -26,6 +26,9 @@ export const jobsSettingsSchema = z.strictObject({
   ),
   onboard: cronSchema.describe('every roster: import, screen customers that were never screened, report; `off`'),
   dirty: cronSchema.describe('look up the dossiers, and search the customers, that events have marked; `off`'),
+  retention: cronSchema.describe(
+    'erase customers by `retention` of their roster, and remove nights older than `database.keepRuns`; `0 12 1 * *`',
+  ),
   mail: cronSchema.describe('send what waits in the outbox; only with `mail` or `webhooks`; `*/15 * * * *`'),
 });
 /** The cron expression of a job by its name, or `off`. */

@@ -137,6 +137,8 @@ export function isTooLargeToAddUp(database: Queryable, runId: number): Promise<b
 }
 
 export const runRow = z.object({
+  /** When its plan and calls left the database; null while they are there. */
+  historyRemovedAt: z.date().nullable(),
   runId: z.number(),
   organisationId: z.number(),
   rosterId: z.number().nullable(),

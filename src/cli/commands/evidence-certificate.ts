@@ -32,13 +32,18 @@ export function listBlocks(evidence: CustomerEvidence): readonly FactBlock[] {
 const withheld = 'The service does not disclose the versions of its lists, nor what they held at that time.';
 
 function listResult(evidence: CustomerEvidence): FactBlock['facts'] {
-  const { reference, roster, organisation, at, state, record } = evidence;
+  const { reference, roster, organisation, at, state, record, erasure } = evidence;
   const stateText =
     state === null
       ? 'none recorded'
       : `${codeWords.state[state.state].name}, since ${formatTime(state.changedAt)}${state.reason === null ? '' : ` (${describeReason(state.reason)})`}`;
   return keep<Fact>(
     ['customer', `${reference} in ${roster} of ${organisation}`],
+    erasure !== null && [
+      'ERASED',
+      `at ${formatTime(erasure.erasedAt)} by ${erasure.erasedBy}: ${erasure.reason}`,
+      'what was personal is gone; numbers, times and outcomes stay',
+    ],
     ['at', formatTime(at)],
     ['result', describeVerdict(evidence)],
     evidence.runs[0]?.mode === 'test' && ['TEST', 'not evidence: a test key was used'],

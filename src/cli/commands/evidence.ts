@@ -167,9 +167,43 @@ function describePack({ pack, hasPacks }: NonNullable<FiguresLine['run']>): stri
   return pack.isWritten && pack.sequence !== null ? pack.sequence : 'waits';
 }
 
+const exportOfKeys = defineDatabaseCommand({
+  usage: 'export',
+  description: 'write the keys of all packs to a file, wrapped with EVIDENCE_KEY, for the loss of the database',
+  options: { out: mandatory(text('<file>', meanings.out)), by: shared.by },
+  examples: ['evidence keys export --out keys.jsonl --by "A. Meyer"', 'evidence keys export --out keys.jsonl --json'],
+  run: async (app, { options: { out, by }, invocation }) => {
+    const { exportKeys } = await import('../../runs/evidence-keys.js');
+    const { findReviewer } = await import('../../runs/review/people.js');
+    const { name } = await findReviewer(app.database, by);
+    const { keys, copy } = await exportKeys(app, resolve(invocation.folder, out), name);
+    const words = `${countNoun(keys, 'key')} written to ${copy.file}; keep EVIDENCE_KEY elsewhere. Each erasure names this copy, which must then be replaced\n`;
+    return toOutcome('nightscreen/evidence-keys/1', { keys, copy }, words);
+  },
+});
+
+const wrapKeys = defineDatabaseCommand({
+  usage: 'wrap',
+  description: 'wrap all keys with the first key of EVIDENCE_KEY; former ones follow it, with commas between them',
+  examples: ['evidence keys wrap', 'evidence keys wrap --json'],
+  run: async (app) => {
+    const { wrapAllKeys } = await import('../../runs/evidence-keys.js');
+    const keys = await wrapAllKeys(app);
+    const words = `${countNoun(keys, 'key')} wrapped; backups of the database from before have them as they were\n`;
+    return toOutcome('nightscreen/evidence-keys/1', { keys, copy: null }, words);
+  },
+});
+
+const keys = defineCommand({
+  usage: 'keys',
+  description: 'export the keys of packs, or wrap them with EVIDENCE_KEY',
+  examples: ['evidence keys export --out keys.jsonl', 'evidence keys wrap'],
+  commands: [exportOfKeys, wrapKeys],
+});
+
 export const command = defineCommand({
   usage: 'evidence',
   description: 'show what proves the screening of a customer; figures of nights; verify and write packs of evidence',
   examples: ['evidence show C-1042 --at 2026-03-01', 'evidence verify'],
-  commands: [show, population, affected, figures, verify, write],
+  commands: [show, population, affected, figures, verify, write, keys],
 });

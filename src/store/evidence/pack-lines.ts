@@ -341,6 +341,18 @@ export const readReports = (database: Database, { packId }: PackRow): Lines =>
      order by report.run_id, report.revision`,
   );
 
+/** The customers who were erased since the pack before. */
+export const readErasures = (database: Database, { packId }: PackRow): Lines =>
+  readLines(
+    database,
+    sql`select json_build_object(
+         'erased', customer_id, 'at', erased_at, 'by', erased_by, 'isAttested', is_attested, 'reason', reason, 'removed', removed
+       )::text as line
+     from packed join erasure on erasure.customer_id = packed.id
+     where packed.pack_id = ${packId} and packed.kind = 'erasure'
+     order by customer_id`,
+  );
+
 /** What run.json says of a run that has ended, as text. */
 export const readRunJson = (database: Queryable, { runId, packId }: PackRow): Promise<string> =>
   readValue(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EvidenceHead } from '../../evidence/manifest.js';
 import { packsSchema } from '../../vocabulary/facts.js';
-import { type EvidenceKeyKind, packEndings } from '../../vocabulary.js';
+import { packEndings } from '../../vocabulary.js';
 import { type Database, findRow, type Queryable, readRow, readValue } from '../database/database.js';
 import { sql } from '../database/statement.js';
 
@@ -147,7 +147,7 @@ export async function preparePack(database: Database, pack: PackRow, runJson: st
   });
 }
 
-/** Notes which answers, dispositions and reports are in a pack: those that are in none before. */
+/** Notes which answers, dispositions, reports and erasures are in a pack: those that are in none before. */
 async function notePacked(transaction: Queryable, pack: PackRow): Promise<void> {
   const { packId, runId, organisationId, wave } = pack;
   await transaction.execute(
@@ -185,6 +185,13 @@ async function notePacked(transaction: Queryable, pack: PackRow): Promise<void> 
      from discrepancy_event event join discrepancy using (discrepancy_id) join account using (account_id)
      where account.organisation_id = ${organisationId} and (event.run_id = ${runId} or event.run_id is null)
        and not exists (select from packed where packed.kind = 'discrepancy' and packed.id = event.event_id and packed.part = 0)`,
+  );
+  await transaction.execute(
+    sql`insert into packed (kind, id, pack_id)
+     select 'erasure', customer_id, ${packId}::bigint
+     from erasure join customer using (customer_id) join roster using (roster_id)
+     where roster.organisation_id = ${organisationId}
+       and not exists (select from packed where packed.kind = 'erasure' and packed.id = erasure.customer_id and packed.part = 0)`,
   );
   await transaction.execute(
     sql`insert into packed (kind, id, part, pack_id)
@@ -277,32 +284,3 @@ export const isPackWaiting = (database: Queryable, runId: number): Promise<boole
     z.boolean(),
     sql`select exists (select from evidence_pack where run_id = ${runId} and written_at is null) as waiting`,
   );
-
-const keyRow = z.object({ id: z.number(), key: z.instanceof(Buffer) });
-
-/** The keys of these customers or requests; one that has none gets what `make` gives. */
-export async function ensureKeys(
-  database: Queryable,
-  kind: EvidenceKeyKind,
-  ids: readonly number[],
-  make: () => Buffer,
-): Promise<ReadonlyMap<number, Buffer>> {
-  const read = async (): Promise<ReadonlyMap<number, Buffer>> => {
-    const rows = await database.query(
-      keyRow,
-      sql`select id, key from evidence_key where kind = ${kind} and id = any (${ids})`,
-    );
-    return new Map(rows.map(({ id, key }) => [id, key]));
-  };
-  const known = await read();
-  const missing = ids.filter((id) => !known.has(id));
-  if (missing.length === 0) return known;
-  const keys = missing.map(() => make().toString('hex'));
-  await database.execute(
-    sql`insert into evidence_key (kind, id, key)
-     select ${kind}::text, id, decode(key, 'hex') from unnest(${missing}::bigint[], ${keys}::text[]) as made (id, key)
-     on conflict do nothing`,
-  );
-  // Another process may have been first.
-  return read();
-}

@@ -14,6 +14,7 @@ const codes = {
   change_alert: ['reopened_because', 'state'],
   discrepancy_event: ['kind', 'severity'],
   disposition: ['kind', 'origin', 'verdict'],
+  erasure: ['removed'],
   evidence_key: ['kind'],
   evidence_pack: ['calls', 'ending', 'former_sha256', 'manifest_sha256', 'run_json', 'unconfirmed_because'],
   failure: ['reason'],
@@ -30,6 +31,7 @@ const staff = {
   alert_event: ['actor', 'assigned_to'],
   change_alert: ['assigned_to'],
   discrepancy_event: ['reason', 'reviewer'],
+  erasure: ['erased_by', 'reason'],
   disposition: ['reviewer'],
   review_sheet: ['exported_by'],
 };
@@ -112,6 +114,8 @@ describeOnEachDatabase('personal data', (open) => {
     // The salt of a text goes with the text; the others stand beside what they are of.
     expect(columns).toEqual([
       'disposition.text_digest',
+      // Keyed, and of the reference only.
+      'erasure.reference_digest',
       // A key is random, and an erasure deletes it.
       'evidence_key.key',
       'listed_party.digest',

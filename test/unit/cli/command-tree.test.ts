@@ -40,10 +40,10 @@ const listOptionNames = (): string[] => [
   ...new Set(listCommands(program).flatMap(({ options }) => options.map(({ long }) => long ?? ''))),
 ];
 
-test('there are at most 57 commands, 25 of them at the top, and at most 66 names of options', () => {
-  expect(program.commands.length).toBeLessThanOrEqual(25);
-  expect(commands.length).toBeLessThanOrEqual(57);
-  expect(listOptionNames().length).toBeLessThanOrEqual(66);
+test('there are at most 66 commands, 27 of them at the top, and at most 70 names of options', () => {
+  expect(program.commands.length).toBeLessThanOrEqual(27);
+  expect(commands.length).toBeLessThanOrEqual(66);
+  expect(listOptionNames().length).toBeLessThanOrEqual(70);
   // The check counts what is there.
   expect([commands.length, listOptionNames().length]).toEqual([
     expect.toSatisfy((count) => count > 40),
