@@ -24,7 +24,7 @@ import { formatTable } from '../text.js';
 /** What a passed self-test leaves open. */
 const untested = [
   'It says nothing about the lists of the service: which names they hold, and how new they are.',
-  'It says nothing about the matching of the service: the sandbox compares names in a way of its own. A measurement of recall (`assure`) tells about the service.',
+  'It says nothing about the matching of the service: the sandbox compares names in a way of its own. To measure the service, use `assure`.',
   'It does not use your key, your rosters, your mail server or your webhooks: nightscreen doctor tries them.',
   'It says nothing about your own volumes: it has 115 customers.',
 ];
