@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Verifies a folder of evidence packs, as docs/evidence.md describes them: verify-evidence.py FOLDER [SEQUENCE:SHA256]
-The second argument is a head from an old report. Exit code 0: whole; 1: problems, of each file the first.
-Needs Python 3.8, and memory for the numbers of all answers. docs/evidence.md has the command for signatures."""
+The second argument is a head from an old report. Exit code 0: whole; 1: problems, of each file the first. Needs Python 3.8."""
 import base64, hashlib, json, os, re, sys, zlib
-OUTCOMES = ['skipped', 'reused', 'screened', 'remaining', 'failed']
+OUTCOMES, REMOVED = ['skipped', 'reused', 'screened', 'remaining', 'failed'], 'removed.json'
 RUN, CUSTOMERS, ANSWERS, CHANGES, DISPOSITIONS = NAMES = [
     'run.json', 'customers.jsonl.gz', 'answers.jsonl.gz', 'changes.jsonl.gz', 'dispositions.jsonl.gz']
-PARTS = {CUSTOMERS: ['record', 'row', 'search', 'single', 'customer', 'gap'], ANSWERS: ['answer', 'detail'],
-         CHANGES: ['change', 'event', 'dossierChange', 'discrepancyEvent'],
-         DISPOSITIONS: ['disposition', 'acceptance', 'report', 'erased']}
-FIELDS = {*'schema organisation sequence run pack ending former createdAt version files signer'.split()}
-problems = []
+PARTS = {CUSTOMERS: 'record row search single customer gap'.split(), ANSWERS: 'answer detail'.split(),
+         CHANGES: 'change event dossierChange discrepancyEvent'.split(),
+         DISPOSITIONS: 'disposition acceptance report erased'.split()}
+problems, FIELDS = [], {*'schema organisation sequence run pack ending former createdAt version files signer'.split()}
+to_head = lambda place: f'{place["sequence"]}:{place["sha256"]}' if place else '0'
 
 def need(holds, what):
     if not holds:
@@ -33,8 +32,8 @@ class Pack:
         need(FIELDS == {*self.manifest}, 'the fields are not those of a manifest')
         need(self.manifest['schema'] == 'nightscreen/evidence-manifest/1', 'the schema is another one')
         self.sequence, self.organisation = int(self.manifest['sequence']), self.manifest['organisation']
-        self.numbers, self.searches = {'record': set(), 'answer': set()}, {}
-        self.counts, self.unaccepted = dict.fromkeys(OUTCOMES, 0), {}
+        self.numbers, self.counts = {'record': set(), 'answer': set()}, dict.fromkeys(OUTCOMES, 0)
+        self.searches, self.unaccepted = {}, {}
 
 def read_lines(path, found):
     stream, rest = zlib.decompressobj(31), b''
@@ -56,8 +55,7 @@ def refer(kind, number, sequence, pack, chain):
     need(other is None or number in other.numbers[kind], f'{kind} {number} is not in pack {sequence}')
 
 def check_customer(line, pack, chain):
-    version, sequence = line['record']
-    refer('record', (line['customer'], version), sequence, pack, chain)
+    refer('record', (line['customer'], line['record'][0]), line['record'][1], pack, chain)
     for party in line['parties']:
         outcome, request, answer = party['outcome'], party['request'], party.get('answer')
         need(outcome != 'reused' or answer, 'a reused party has no answer')
@@ -69,25 +67,21 @@ def check_customer(line, pack, chain):
     pack.counts[max((party['outcome'] for party in line['parties']), key=OUTCOMES.index, default='skipped')] += 1
 
 def check_line(name, line, pack, chain):
-    """Gives the part of the file and the number of the line: lines ascend by both."""
     part, key = [(part, key) for part, key in enumerate(PARTS[name]) if key in line][-1]
     need('sealed' not in line or len(base64.b64decode(line['sealed'], validate=True)) > 27, 'the sealed text is too short')
     if key == 'customer':
         check_customer(line, pack, chain)
-    if key == 'search':
-        pack.searches[line['search']] = 'answer' in line
+    pack.searches[line.get('search')] = 'answer' in line
     if key in ('search', 'single') and 'answer' in line:
         refer('answer', (line['answer'][0],), line['answer'][1], pack, chain)
     if key == 'gap' and 'customer' not in line:
         need('sealed' in line, 'the gap names nobody')
         pack.unaccepted[line['reason']] = pack.unaccepted.get(line['reason'], 0) + 1
     number = tuple(line[key]) if isinstance(line[key], list) else (line[key],)
-    if key in pack.numbers:
-        pack.numbers[key].add(number)
+    pack.numbers.get(key, set()).add(number)
     return part, *number
 
 def check_file(listed, pack, chain):
-    """Gives the digest of the bytes on disk, and None after a problem."""
     name, last, found = listed['name'], (-1,), dict(disk=hashlib.sha256(), plain=hashlib.sha256(), bytes=0, lines=0)
     try:
         if name == RUN:
@@ -107,8 +101,7 @@ def check_file(listed, pack, chain):
 def check_counts(pack):
     run = json.loads(read(pack.folder, RUN))
     need(run.get('unaccepted', {}) == pack.unaccepted, f'unaccepted is not {pack.unaccepted}, as the gaps say')
-    outside = sum(pack.unaccepted.values())
-    total, skipped = sum(pack.counts.values()) + outside, pack.counts['skipped'] + outside
+    total, skipped = (sum(pack.unaccepted.values(), inside) for inside in (sum(pack.counts.values()), pack.counts['skipped']))
     for key, sum_ in dict(pack.counts, inScope=total, skipped=skipped, planned=total - skipped).items():
         need(run['counts'] is None or run['counts'][key] == sum_, f'{key} in run.json is not {sum_}, as the lines say')
 
@@ -126,25 +119,32 @@ def check_pack(pack, chain):
         sums = ''.join(f'{get(name)}  {name}\n' for name in names)
         need(sums.encode() == read(pack.folder, 'SHA256SUMS'), 'SHA256SUMS differs from the files')
 
-def check_chain(packs, head):
-    chain, before = {}, None
+def read_removed(folder):
+    removed = json.loads(read(folder, REMOVED))
+    need(removed['schema'] == 'nightscreen/evidence-removed/1', 'the schema is another one')
+    return to_head(removed['through'])
+
+def check_chain(packs, head, removed):
+    chain, before, heads = {}, None, []
     for pack in sorted(packs, key=lambda pack: pack.sequence):
-        former = pack.manifest['former'] or {'sequence': 0, 'sha256': None}
-        expected = {'sequence': before.sequence, 'sha256': before.sha256} if before else former
-        attempt(pack.path, need, former == expected, f'the former pack is not {expected}: packs are missing or changed')
-        attempt(pack.path, need, pack.sequence == former['sequence'] + 1, 'the sequence has a gap')
-        attempt(pack.path, need, pack.organisation == packs[0].organisation, 'the pack is of another organisation')
+        former = to_head(pack.manifest['former'])
+        heads = heads or [removed or (head if former == head else '0')]
+        follows = former == heads[-1] and pack.sequence == int(former.split(':')[0]) + 1
+        attempt(pack.path, need, follows, f'the former pack is not {heads[-1]}: packs are missing or changed')
+        attempt(pack.path, need, pack.organisation == packs[0].organisation, f'another organisation: {pack.organisation}')
+        attempt(pack.path, need, pack.manifest['signer'] or not (before and before.manifest['signer']), 'it is not signed')
         attempt(pack.path, check_pack, pack, chain)
         chain[pack.sequence] = before = pack
-    heads = [f'{pack.sequence}:{pack.sha256}' for pack in chain.values()]
-    attempt('chain', need, heads and head in [None, *heads], f'the head {head} is not there: cut, rebuilt, or no pack')
-    return f'{len(problems)} problems; {len(packs)} packs from {heads[:1]} to {heads[-1:]}; signatures are not checked'
+        heads.append(f'{pack.sequence}:{pack.sha256}')
+    attempt('chain', need, chain and head in [None, *heads], f'the head {head} is not there: cut, rebuilt, or no pack')
+    return f'{len(problems)} problems; {len(packs)} packs from {heads[1:2]} to {heads[-1:]}; signatures are not checked'
 
 def main(folder, head=None):
-    runs = [run for run in os.listdir(folder) if not re.fullmatch(r'\.\d+-\d+\.[0-9a-f]{12}\.tmp', run)]
+    runs = [run for run in os.listdir(folder) if not re.fullmatch(r'\.\d+-\d+\.[0-9a-f]{12}\.tmp|removed\.json', run)]
     paths = [f'{run}/{pack}' for run in runs for pack in attempt(run, os.listdir, os.path.join(folder, run)) or []]
     packs = [pack for pack in (attempt(path, Pack, folder, path) for path in sorted(paths)) if pack]
-    print(check_chain(packs, head), *problems, sep='\n')
+    removed = os.path.exists(os.path.join(folder, REMOVED)) and attempt(REMOVED, read_removed, folder)
+    print(check_chain(packs, head, removed), *problems, sep='\n')
     return 1 if problems else 0
 
 sys.exit(main(*sys.argv[1:]))

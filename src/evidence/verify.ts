@@ -3,9 +3,9 @@ import { type Dirent, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMessage, usageError } from '../errors.js';
-import { type EvidenceHead, manifestName } from './manifest.js';
+import { type EvidenceHead, manifestName, type RemovedPacks, removedName, signatureName } from './manifest.js';
 import { type Erasure, type PackIndex, PackLines } from './pack-lines.js';
-import { type EvidenceProblem, type FoundPack, PackCheck, readManifest } from './verify-pack.js';
+import { type EvidenceProblem, type FoundPack, PackCheck, readManifest, readRemoved } from './verify-pack.js';
 
 export type { EvidenceHead } from './manifest.js';
 export type { EvidenceProblem } from './verify-pack.js';
@@ -21,13 +21,22 @@ export interface EvidenceVerdict {
   since: number | null;
   /** The last pack; null without one. */
   head: EvidenceHead | null;
+  /** What the folder says of the packs that retention has removed; null where it says nothing. */
+  removed: RemovedPacks | null;
   /** Customers whose key was destroyed. Their lines remain in the packs, and nobody can read them. */
   erased: readonly Erasure[];
-  /** The packs with a signature that holds, and the public keys (base64 of SPKI) that made them. */
-  signed: { packs: number; signers: readonly string[] };
+  /** The number of packs with a signature that holds, and the public keys (base64 of SPKI) that made them, each with its first and last pack. */
+  signed: { packs: number; signers: readonly SignedSpan[] };
   /** Folders of a writer that works, or was killed; they are no damage. */
   unfinished: readonly string[];
   problems: readonly EvidenceProblem[];
+}
+
+/** Packs that follow each other, signed by one key. */
+interface SignedSpan {
+  signer: string;
+  from: number;
+  through: number;
 }
 
 interface VerifyOptions {
@@ -47,11 +56,13 @@ export async function verifyEvidence(folder: string, options: VerifyOptions = {}
   const signers = options.publicKey === undefined ? null : readPublicKeys(options.publicKey);
   const { paths, unfinished, problems } = await listPacks(folder);
   const chain = await readChain(folder, paths, problems);
+  const removed = await readRemoved(folder).catch(readMessage);
+  problems.push(...findStartProblems(chain[0], removed, options.head));
   const [first] = chain;
   const last = chain.at(-1);
   const indexes = new Map<number, PackIndex>();
   const erased: Erasure[] = [];
-  const signed = { packs: 0, signers: new Set<string>() };
+  const signed = { packs: 0, signers: [] as SignedSpan[] };
   let records = 0;
   let proven = 0;
   for (const [at, pack] of chain.entries()) {
@@ -66,7 +77,9 @@ export async function verifyEvidence(folder: string, options: VerifyOptions = {}
     records += check.records;
     if (check.signer !== null) {
       signed.packs += 1;
-      signed.signers.add(check.signer);
+      const span = signed.signers.at(-1);
+      if (span?.signer === check.signer) span.through = sequence;
+      else signed.signers.push({ signer: check.signer, from: sequence, through: sequence });
       if (signers?.has(check.signer)) proven = at + 1;
       else if (signers) problems.push(toProblem(pack.path, 'the pack is signed by another key than the given one'));
     }
@@ -85,8 +98,9 @@ export async function verifyEvidence(folder: string, options: VerifyOptions = {}
     records,
     since: first?.manifest.sequence ?? null,
     head,
+    removed: typeof removed === 'string' ? null : removed,
     erased,
-    signed: { packs: signed.packs, signers: [...signed.signers] },
+    signed,
     unfinished,
     problems,
   };
@@ -152,6 +166,7 @@ async function listPacks(folder: string) {
   const problems: EvidenceProblem[] = [];
   for (const entry of await listEntries(folder)) {
     if (passingForm.test(entry.name)) unfinished.push(entry.name);
+    else if (entry.name === removedName) continue;
     else if (!isNumberedFolder(entry)) problems.push(toProblem(null, 'this is no folder of a run', entry.name));
     else
       for (const pack of await listEntries(join(folder, entry.name))) {
@@ -188,9 +203,17 @@ async function readChain(folder: string, paths: readonly string[], problems: Evi
   const organisation = findMainOrganisation(found);
   if (organisation === null) problems.push(toProblem(null, 'the folder has no pack that can be read'));
   const isForeign = ({ manifest }: FoundPack): boolean => manifest.organisation !== organisation;
-  for (const { path, manifest } of found.filter(isForeign)) {
-    const what = `the pack belongs to another organisation (${manifest.organisation}); it was not checked`;
-    problems.push(toProblem(path, what, manifestName));
+  const others = new Set(found.filter(isForeign).map(({ manifest }) => manifest.organisation));
+  for (const other of others) {
+    const [one, ...more] = found.filter(({ manifest }) => manifest.organisation === other);
+    const all = more.length === 0 ? 'the pack belongs' : `the pack and ${more.length} more belong`;
+    problems.push(
+      toProblem(
+        one?.path ?? null,
+        `${all} to another organisation (${other}), and nothing of that was checked`,
+        manifestName,
+      ),
+    );
   }
   return found
     .filter((pack) => !isForeign(pack))
@@ -211,6 +234,9 @@ function findChainProblems({ path, manifest }: FoundPack, before: FoundPack | un
   const report = (what: string): void => void problems.push(toProblem(path, what, manifestName));
   if (path !== join(run, String(pack))) report(`the manifest is that of pack ${pack} of run ${run}`);
   if (!before) return problems;
+  if (manifest.signer === null && before.manifest.signer !== null) {
+    problems.push(toProblem(path, 'the pack is not signed, and the one before it is', signatureName));
+  }
   const last = before.manifest.sequence;
   if (sequence === last) report(`pack ${before.path} has the same sequence number, ${sequence}`);
   else if (sequence > last + 2)
@@ -222,6 +248,28 @@ function findChainProblems({ path, manifest }: FoundPack, before: FoundPack | un
   }
   return problems;
 }
+
+/** Packs before the first one must have been removed by retention, or a head from an old report must name the last of them. */
+function findStartProblems(
+  first: FoundPack | undefined,
+  removed: RemovedPacks | string | null,
+  head: EvidenceHead | undefined,
+): readonly EvidenceProblem[] {
+  if (typeof removed === 'string') return [toProblem(null, removed, removedName)];
+  if (first === undefined) return [];
+  const { former } = first.manifest;
+  if (isSameHead(former, removed?.through ?? null)) return [];
+  if (removed !== null) {
+    const what = `it says that the packs up to ${removed.through.sequence} were removed, and the first pack, ${first.path}, does not follow them`;
+    return [toProblem(null, what, removedName)];
+  }
+  if (former === null || isSameHead(former, head ?? null)) return [];
+  const what = `the packs before ${former.sequence + 1} are missing, and no ${removedName} says that retention removed them`;
+  return [toProblem(first.path, what, manifestName)];
+}
+
+const isSameHead = (one: EvidenceHead | null, other: EvidenceHead | null): boolean =>
+  one?.sequence === other?.sequence && one?.sha256 === other?.sha256;
 
 /** What is wrong with a head of old, which must be in the chain, or be named by its first pack. */
 function findHeadProblems(head: EvidenceHead, chain: readonly FoundPack[]): readonly EvidenceProblem[] {

@@ -47,6 +47,7 @@ function describeVerdict({
   records,
   since,
   head,
+  removed,
   erased,
   signed,
   problems,
@@ -55,15 +56,15 @@ function describeVerdict({
   const lines = [
     `evidence of ${organisation}: ${countNoun(packs, 'pack')} with ${countNoun(records, 'record')}`,
     `from pack ${since} to pack ${head.sequence}, whose manifest has the SHA-256 ${head.sha256}`,
-    signed.packs === 0
-      ? 'not signed'
-      : `${signed.packs} of ${countNoun(packs, 'pack')} signed by ${signed.signers.join(', ')}`,
+    removed && `the packs up to ${removed.through.sequence} were removed at ${removed.at} by ${removed.by}`,
+    signed.packs === 0 && 'not signed',
+    ...signed.signers.map(({ signer, from, through }) => `packs ${from} to ${through} signed by ${signer}`),
     ...erased.map(({ customer, at, by }) => `customer ${customer} was erased at ${at} by ${by}`),
     problems.length === 0
       ? `whole: nothing from pack ${since} to pack ${head.sequence} is missing or changed`
       : `NOT WHOLE: ${countNoun(problems.length, 'problem')}`,
   ];
-  return `${describeProblems(problems)}${lines.join('\n')}\n`;
+  return `${describeProblems(problems)}${lines.filter((line) => line).join('\n')}\n`;
 }
 
 function describeProblems(problems: readonly EvidenceProblem[]): string {

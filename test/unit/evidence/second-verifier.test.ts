@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,11 +29,14 @@ let root: string;
 let made: MadeChain;
 let good: FileTree;
 let foreign: FileTree;
+let signed: FileTree;
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'nightscreen-python-'));
   made = await makeChain(join(root, 'evidence'));
   good = await readTree(made.folder);
+  const signingKey = generateKeyPairSync('ed25519').privateKey;
+  signed = await readTree((await makeChain(join(root, 'signed'), { signingKey })).folder);
   foreign = await readTree((await makeChain(join(root, 'foreign'), { organisation: 'north' })).folder);
 });
 
@@ -69,14 +73,23 @@ it('the second verifier has at most 150 lines, and imports only what Python brin
   expect(text.match(/^ *(?:import|from) .*/gm)).toEqual(['import base64, hashlib, json, os, re, sys, zlib']);
 });
 
-itWithPython('a whole chain passes it, alone, with a head, and from a later pack on', async () => {
-  const later = new Map([...good].filter(([path]) => !path.startsWith(`${night}/`)));
-  await writeTree(join(root, 'later'), new Map(), later);
-  expect((await verifyEvidence(join(root, 'later'))).problems).toEqual([]);
-  const found = runPrograms([[made.folder], [made.folder, formatHead(2)], [join(root, 'later')]]);
+/** Without the first pack; `removed` says so. */
+const removeFirst = (place: number, at = '2031-01-01T00:00:00Z'): FileTree => {
+  const removed = { schema: 'nightscreen/evidence-removed/1', through: made.heads[place], at, by: 'j.holm' };
+  return changeFile(without(good, night), 'removed.json', () => Buffer.from(JSON.stringify(removed)));
+};
+
+itWithPython('a whole chain passes it, alone, with a head, and where the first packs were removed', async () => {
+  const [removed, bare] = [join(root, 'removed'), join(root, 'bare')];
+  await writeTree(removed, new Map(), removeFirst(0));
+  await writeTree(bare, new Map(), without(good, night));
+  expect((await verifyEvidence(removed)).problems).toEqual([]);
+  expect((await verifyEvidence(bare, { head: made.heads[0] })).problems).toEqual([]);
+  const found = runPrograms([[made.folder], [made.folder, formatHead(2)], [removed], [bare, formatHead(0)]]);
   expect(found).toEqual([
     { code: 0, out: expect.stringContaining('0 problems; 5 packs') },
     { code: 0, out: expect.stringContaining('0 problems; 5 packs') },
+    { code: 0, out: expect.stringContaining('0 problems; 4 packs') },
     { code: 0, out: expect.stringContaining('0 problems; 4 packs') },
   ]);
 });
@@ -129,10 +142,17 @@ const damages: readonly [name: string, damage: () => FileTree, where: string][] 
   ['a missing file', () => changeFile(good, `${night}/changes.jsonl.gz`, () => null), `${night}/changes.jsonl.gz`],
   ['a file too many', () => changeFile(good, `${night}/notes.txt`, () => Buffer.from('x')), night],
   ['a missing pack', () => without(good, '8/1'), '9/1'],
+  ['the first pack missing', () => without(good, night), ''],
+  ['the first pack missing, and another one removed', () => removeFirst(1), ''],
   ['the last pack missing', () => without(good, last), ''],
   [
     'another organisation',
     () => new Map([...without(good, last), ...[...foreign].filter(([path]) => path.startsWith(last))]),
+    last,
+  ],
+  [
+    'no signature after signed packs',
+    () => rebuild(signed, [last], (manifest) => Object.assign(manifest, { signer: null })),
     last,
   ],
   [

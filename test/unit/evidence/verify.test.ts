@@ -80,6 +80,7 @@ it('a whole chain has no problem, and the verdict says what it proves', async ()
     records: 112,
     since: 1,
     head: made.heads[4],
+    removed: null,
     erased: [1, 2].map((customer) => ({
       customer,
       at: '2026-01-01T02:00:09.000Z',
@@ -342,7 +343,37 @@ const copyPack = (tree: FileTree, from: FileTree, source: string, target: string
   ]);
 };
 
-it('missing packs are named, but for the first ones, which retention removes', async () => {
+/** What retention leaves where it has removed the packs up to one. */
+const removeThrough = (tree: FileTree, place: number, through = made.heads[place - 1]): FileTree => {
+  const removed = { schema: 'nightscreen/evidence-removed/1', through, at: '2031-01-01T00:00:00Z', by: 'j.holm' };
+  const left = made.paths.slice(0, place).reduce((rest, pack) => copyPack(rest, new Map(), '', pack), tree);
+  return changeFile(left, 'removed.json', () => Buffer.from(JSON.stringify(removed)));
+};
+
+it('the first packs may be missing where the folder says that they were removed, or where a head proves it', async () => {
+  const verdict = await verifyTree(removeThrough(good, 2), { head: made.heads[4] });
+  expect(verdict).toMatchObject({ since: 3, packs: 3, problems: [] });
+  expect(verdict.removed).toMatchObject({ through: made.heads[1], at: '2031-01-01T00:00:00Z', by: 'j.holm' });
+  const bare = changeFile(removeThrough(good, 2), 'removed.json', () => null);
+  const missing = problem('9/1', 'manifest.json', null, 'the packs before 3 are missing, and no removed.json says');
+  expect(await listProblems(bare)).toEqual([missing]);
+  expect(await listProblems(bare, { head: made.heads[4] })).toEqual([missing]);
+  expect(await listProblems(bare, { head: made.heads[1] })).toEqual([]);
+});
+
+it('a removed.json that is not followed by the first pack, or not in its form, is named', async () => {
+  const other = problem(null, 'removed.json', null, 'the first pack');
+  expect(await listProblems(removeThrough(good, 2, made.heads[0]))).toEqual([other]);
+  const rebuilt = { sequence: 2, sha256: 'a'.repeat(64) };
+  expect(await listProblems(removeThrough(good, 2, rebuilt))).toEqual([other]);
+  expect(await listProblems(removeThrough(good, 0, made.heads[1]))).toEqual([other]);
+  for (const text of ['', '[]', '{"schema":"nightscreen/evidence-removed/1"}']) {
+    const broken = changeFile(removeThrough(good, 2), 'removed.json', () => Buffer.from(text));
+    expect(await listProblems(broken)).toEqual([problem(null, 'removed.json', null, 'it cannot be read')]);
+  }
+});
+
+it('missing packs are named', async () => {
   const without = (...packs: string[]): FileTree =>
     packs.reduce((tree, pack) => copyPack(tree, new Map(), '', pack), good);
   expect(await listProblems(without(check))).toEqual([
@@ -352,12 +383,6 @@ it('missing packs are named, but for the first ones, which retention removes', a
     problem(accepted, 'manifest.json', null, 'the packs 2 to 3 of the chain are missing'),
   ]);
   const [, , , before, head] = made.heads;
-  const later = await verifyTree(without(night, check), { head });
-  expect({ since: later.since, packs: later.packs, problems: later.problems }).toEqual({
-    since: 3,
-    packs: 3,
-    problems: [],
-  });
   expect(await listProblems(without(last), { head: before })).toEqual([]);
   expect(await listProblems(without(last), { head })).toEqual([
     problem(null, null, null, 'the given head is pack 5, and the chain ends with 4: the last packs are missing'),
@@ -369,7 +394,7 @@ it('missing packs are named, but for the first ones, which retention removes', a
 });
 
 it('a head older than the first pack is compared where that pack names it, and else proves nothing', async () => {
-  const later = copyPack(copyPack(good, new Map(), '', night), new Map(), '', check);
+  const later = removeThrough(good, 2);
   const [first, second] = made.heads;
   expect(await listProblems(later, { head: second })).toEqual([]);
   expect(await listProblems(later, { head: { ...second, sha256: first?.sha256 } })).toEqual([
@@ -384,6 +409,12 @@ it('a pack of another organisation is named, in place of one and beside all', as
   expect(replaced).toContainEqual(problem('9/1', 'manifest.json', null, 'pack 2 of the chain is missing'));
   expect(await listProblems(copyPack(good, foreign, night, '20/1'))).toEqual([
     problem('20/1', 'manifest.json', null, 'belongs to another organisation (north)'),
+  ]);
+  const east = await readTree((await makeChain(join(root, 'east'), { organisation: 'east' })).folder);
+  const mixed = copyPack(copyPack(copyPack(good, foreign, night, '20/1'), foreign, check, '20/2'), east, night, '21/1');
+  expect(await listProblems(mixed)).toEqual([
+    problem('20/1', 'manifest.json', null, 'and 1 more belong to another organisation (north)'),
+    problem('21/1', 'manifest.json', null, 'belongs to another organisation (east)'),
   ]);
 });
 
@@ -465,7 +496,7 @@ it('signatures that hold are counted, and with a key each one must be by it', as
   const verdict = await verifyEvidence(signed.folder, { publicKey });
   const signer = String(keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'));
   expect({ signed: verdict.signed, problems: verdict.problems }).toEqual({
-    signed: { packs: 5, signers: [signer] },
+    signed: { packs: 5, signers: [{ signer, from: 1, through: 5 }] },
     problems: [],
   });
   const other = String(others.publicKey.export({ type: 'spki', format: 'pem' }));
@@ -506,7 +537,10 @@ it('each damage of a signature is named', async () => {
   const manifest = forged.get(`${last}/manifest.json`) ?? Buffer.alloc(0);
   forged.set(`${last}/manifest.sig`, Buffer.from(`${sign(null, manifest, others.privateKey).toString('base64')}\n`));
   const resigned = await verifySigned(forged);
-  expect(resigned.signed.signers).toContain(signer);
+  expect(resigned.signed.signers).toMatchObject([
+    { from: 1, through: 4 },
+    { signer, from: 5, through: 5 },
+  ]);
   expect(resigned.problems).toContainEqual(problem(last, null, null, 'is signed by another key than the given one'));
   const bare = rebuild(
     changeFile(before, `${last}/manifest.sig`, () => null),
@@ -514,6 +548,7 @@ it('each damage of a signature is named', async () => {
     (one) => Object.assign(one, { signer: null }),
   );
   expect((await verifySigned(bare)).problems).toEqual([
+    problem(last, 'manifest.sig', null, 'the pack is not signed, and the one before it is'),
     problem(last, 'manifest.sig', null, 'from this pack on, no pack has a signature of the given key'),
   ]);
 });
