@@ -21,6 +21,7 @@ import {
 import { digestReference, findErasure } from '../store/operations/erasure.js';
 import { readOrganisation } from '../store/organisations.js';
 import type { AppContext } from './app-context.js';
+import { findPackedRun } from './packed-history.js';
 
 /** What the database proves about a customer at a moment. */
 export type CustomerEvidence = Awaited<ReturnType<typeof showEvidence>>;
@@ -59,14 +60,13 @@ export function showEvidence(
       at: moment.at,
       record: await findRecordAt(snapshot, moment),
     };
-    const newest = await findRunInScope(snapshot, customer, moment.at);
+    const newest = await findNewest(app, snapshot, moment);
     if (newest === null) {
       const because = (await hadAnswers(snapshot, customer.customerId, moment.at)) ? 'history_gone' : 'not_in_scope';
       return { ...evidence, verdict: 'no_run' as const, because, state: null, runs: [], alerts: [] };
     }
-    const run = await readShownRun(snapshot, newest, moment);
-    const parties = await readShownParties(snapshot, run, moment, null);
-    const earlier = await readEarlier(snapshot, moment, run, parties);
+    const { run, parties } = newest;
+    const earlier = await readEarlier(app, snapshot, moment, run, parties);
     return {
       ...evidence,
       ...judge(run, parties, earlier),
@@ -124,25 +124,40 @@ interface SearchedRun {
   parties: readonly ShownParty[];
 }
 
+/** The newest run that had the customer in scope; its plan and calls may be in its pack only. Null without one. */
+async function findNewest(app: AppContext, snapshot: Queryable, moment: Moment): Promise<SearchedRun | null> {
+  const newest = await findRunInScope(snapshot, moment, moment.at);
+  const packed = await findPackedRun(app, snapshot, moment, { from: newest ?? 0 });
+  if (packed !== null) return packed;
+  if (newest === null) return null;
+  const run = await readShownRun(snapshot, newest, moment);
+  return { run, parties: await readShownParties(snapshot, run, moment, null) };
+}
+
 /** The runs that last searched for the parties that a run skipped, newest first. */
 async function readEarlier(
+  app: AppContext,
   snapshot: Queryable,
   moment: Moment,
   { runNumber }: ShownRun,
   parties: readonly ShownParty[],
 ): Promise<readonly SearchedRun[]> {
-  const skipped = new Map<number, number[]>();
+  const found = new Map<number, SearchedRun>();
   for (const { partyId, outcome } of parties) {
     if (outcome !== 'skipped') continue;
     const searched = await findRunOfParty(snapshot, moment.rosterId, partyId, runNumber);
-    if (searched !== null) skipped.set(searched, [...(skipped.get(searched) ?? []), partyId]);
+    const packed = await findPackedRun(app, snapshot, moment, { from: searched ?? 0, before: runNumber, partyId });
+    const one = packed ?? (searched === null ? null : await readParty(snapshot, moment, searched, partyId));
+    if (one === null) continue;
+    const others = found.get(one.run.runNumber)?.parties ?? [];
+    found.set(one.run.runNumber, { run: one.run, parties: [...others, ...one.parties] });
   }
-  const found: SearchedRun[] = [];
-  for (const [runId, partyIds] of [...skipped].toSorted(([one], [other]) => other - one)) {
-    const run = await readShownRun(snapshot, runId, moment);
-    found.push({ run, parties: await readShownParties(snapshot, run, moment, partyIds) });
-  }
-  return found;
+  return [...found.values()].toSorted((one, other) => other.run.runNumber - one.run.runNumber);
+}
+
+async function readParty(snapshot: Queryable, moment: Moment, runId: number, partyId: number): Promise<SearchedRun> {
+  const run = await readShownRun(snapshot, runId, moment);
+  return { run, parties: await readShownParties(snapshot, run, moment, [partyId]) };
 }
 
 /** Whether the newest run screened all parties, an earlier one did so for those that it skipped, or neither; never more than that. */

@@ -11,7 +11,6 @@ import {
   readOldRuns,
   releaseHold,
   removeHistory,
-  removeUnusedAnswers,
   saveHold,
 } from '../store/operations/retention.js';
 import type { AppContext } from './app-context.js';
@@ -55,7 +54,6 @@ export interface RosterRetention {
 export interface NightRetention {
   runs: readonly string[];
   rows: number;
-  answers: number;
   kept: readonly { run: string; because: string }[];
 }
 
@@ -114,7 +112,7 @@ async function eraseDue(
 
 async function removeOldNights(app: AppContext, isPreview: boolean): Promise<NightRetention> {
   const { database, clock, keepRunsMs } = app;
-  if (keepRunsMs === undefined) return { runs: [], rows: 0, answers: 0, kept: [] };
+  if (keepRunsMs === undefined) return { runs: [], rows: 0, kept: [] };
   const before = new Date(clock.now().getTime() - keepRunsMs);
   const { organisationId } = await openOrganisation(app);
   const old = await readOldRuns(database, organisationId, before);
@@ -131,9 +129,7 @@ async function removeOldNights(app: AppContext, isPreview: boolean): Promise<Nig
       rows += await database.transaction((transaction) => removeHistory(transaction, run.runId, clock.now()));
     }
   }
-  if (isPreview || runs.length === 0) return { runs, rows, answers: 0, kept };
-  const answers = await database.transaction((transaction) => removeUnusedAnswers(transaction, organisationId, before));
-  return { runs, rows, answers, kept };
+  return { runs, rows, kept };
 }
 
 /** Verifies all packs once. Gives what says why the history of a run stays: its packs do not prove it. */

@@ -46,10 +46,10 @@ function describeRoster(
   ];
 }
 
-function describeNights({ runs, rows, answers, kept }: NightRetention, isPreview: boolean): readonly string[] {
+function describeNights({ runs, rows, kept }: NightRetention, isPreview: boolean): readonly string[] {
   const removed = isPreview
     ? `${countNoun(runs.length, 'night')} would leave the database`
-    : `${countNoun(runs.length, 'night')} removed from the database: ${countNoun(rows, 'row')} and ${countNoun(answers, 'answer')}; packs hold them`;
+    : `${countNoun(runs.length, 'night')} removed from the database: ${countNoun(rows, 'row')}, which packs hold`;
   return [removed, ...kept.map(({ run, because }) => `  kept: ${run}: ${because}`)];
 }
 

@@ -154,6 +154,7 @@ const runRow = z.object({
     z.object({
       number: z.number(),
       ending: z.enum(packEndings),
+      queuedAt: instant,
       /** Null until it has its place in the chain. */
       sequence: z.number().nullable(),
       manifestSha256: z.string().nullable(),
@@ -222,7 +223,7 @@ export function readShownRun(database: Queryable, runId: number, { reference, at
        run.settings #> '{evidence,dir}' is distinct from 'null' as has_packs,
        (
          select coalesce(json_agg(json_build_object(
-           'number', one.number, 'ending', one.ending, 'sequence', one.sequence, 'manifestSha256', one.manifest_sha256,
+           'number', one.number, 'ending', one.ending, 'queuedAt', one.queued_at, 'sequence', one.sequence, 'manifestSha256', one.manifest_sha256,
            'writtenAt', one.written_at
          ) order by one.number), '[]') from evidence_pack one where one.run_id = run.run_id
        ) as packs
@@ -247,7 +248,8 @@ const callSchema = z.object({
   serviceRequestId: z.string().nullable(),
 });
 
-const partyRow = z
+/** A party of a run; `isApplied` and `isProven` make an answer that screens nobody a failure. */
+export const partyRow = z
   .object({
     partyId: z.number(),
     /** Null for a party that the record no longer has. */

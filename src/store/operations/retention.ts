@@ -109,24 +109,3 @@ export async function removeHistory(transaction: Queryable, runId: number, now: 
   await transaction.execute(sql`select set_config('nightscreen.erases', 'off', true)`);
   return rows;
 }
-
-/** Removes the answers that nothing refers to any more; packs hold them. Gives their number. */
-export async function removeUnusedAnswers(
-  transaction: Queryable,
-  organisationId: number,
-  before: Date,
-): Promise<number> {
-  await transaction.execute(sql`select set_config('nightscreen.erases', 'on', true)`);
-  const removed = await transaction.execute(
-    sql`delete from response
-     where organisation_id = ${organisationId} and first_seen_at < ${before}
-       and response_id not in (select response_id from call where response_id is not null)
-       and not exists (select from reused where reused.response_id = response.response_id)
-       and not exists (select from party_state where party_state.response_id = response.response_id)
-       and response_id not in (select former_response_id from next_state where former_response_id is not null)
-       and response_id not in (select response_id from single_search where response_id is not null)
-       and response_id not in (select response_id from control_outcome where response_id is not null)`,
-  );
-  await transaction.execute(sql`select set_config('nightscreen.erases', 'off', true)`);
-  return removed;
-}

@@ -9,7 +9,7 @@ import { verifyEvidence } from '../../../../src/evidence/verify.js';
 import type { RosterSettings } from '../../../../src/roster/settings.js';
 import { type AppContext, evidenceSettingsSchema } from '../../../../src/runs/app-context.js';
 import { eraseCustomers } from '../../../../src/runs/erasure.js';
-import { findCustomer, showEvidence } from '../../../../src/runs/evidence-show.js';
+import { type CustomerEvidence, findCustomer, showEvidence } from '../../../../src/runs/evidence-show.js';
 import { applyRetention, holdCustomer, releaseCustomer } from '../../../../src/runs/retention.js';
 import { runSweep } from '../../../../src/runs/sweep-run.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
@@ -100,6 +100,10 @@ async function erase(app: AppContext, customer: string, isPreview = false) {
   const found = await findCustomer(app, app.database, customer, null);
   return eraseCustomers(app, [found], { reason: 'request 12', reviewer: by, isPreview }, signal);
 }
+
+/** The runs of evidence. A pack has the end of the last call, the database when its answer was stored. */
+const toComparable = ({ runs }: CustomerEvidence) =>
+  runs.map(({ parties, ...run }) => ({ ...run, parties: parties.map((party) => ({ ...party, answeredAt: null })) }));
 
 describeOnPostgres('the erasure of a customer', (open) => {
   const openSite = openSmallSites(open);
@@ -245,6 +249,9 @@ describeOnPostgres('the erasure of a customer', (open) => {
     const app = { ...now, settings, keepRunsMs: 400 * dayMs };
     const countPlanned = () => readColumn(site.database, z.number(), 'select count(*)::integer from planned');
     const [before] = await countPlanned();
+    const at = new Date(Date.now() - 2 * year * dayMs + dayMs);
+    const earlier = await showEvidence(app, { reference: 'C-1', at });
+    expect(earlier.runs[0]?.parties).toMatchObject([{ outcome: 'screened', answer: { total: 0 } }]);
     const preview = await applyRetention(app, true, signal);
     expect(preview.rosters).toMatchObject([{ due: 1, withheld: [], held: [], erased: [{ isApplied: false }] }]);
     expect(preview.nights.runs).toHaveLength(2);
@@ -261,10 +268,21 @@ describeOnPostgres('the erasure of a customer', (open) => {
     expect([...nights.runs, ...again.nights.runs].toSorted()).toEqual(preview.nights.runs.toSorted());
     expect(again.nights).toMatchObject({ kept: [] });
     expect(await countPlanned()).not.toEqual([before]);
+    // What left the database is read from its packs.
+    const then = await showEvidence(app, { reference: 'C-1', at });
+    expect({ ...then, runs: [] }).toEqual({ ...earlier, runs: [] });
+    expect(toComparable(then)).toEqual(toComparable(earlier));
+    await expect(runReports(app, { runId: then.runs[0]?.runId ?? '' })).rejects.toThrow(
+      'its packs of evidence hold them',
+    );
     // Nothing of it is needed by later nights.
     const later = await play(1, others);
     const shown = await showEvidence(later, { reference: 'C-1' });
     expect(shown.verdict).toBe('screened');
+    expect(shown.runs[0]?.parties[0]?.calls).toHaveLength(1);
+    await applyRetention({ ...later, keepRunsMs: -dayMs }, false, signal);
+    expect(await countPlanned()).toEqual([0]);
+    expect(toComparable(await showEvidence(later, { reference: 'C-1' }))).toEqual(toComparable(shown));
     expect(await verifyEvidence(dir)).toMatchObject({ problems: [] });
   });
 });
