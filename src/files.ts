@@ -11,8 +11,28 @@ import { NightscreenError, readErrorCode, usageError } from './errors.js';
 export async function makeFolder(folder: string, remedy: string): Promise<void> {
   const problem = findFolderProblem(folder);
   if (problem !== null) throw usageError(folder, `${problem}; ${remedy}`);
-  // A relative path in a working folder that was removed meanwhile keeps Node trying for ever.
-  await mkdir(resolve(folder), { recursive: true, mode: 0o700 });
+  try {
+    await makeFolders(resolve(folder));
+  } catch (error) {
+    if (readErrorCode(error) !== 'ENOENT') throw error;
+    throw usageError(folder, `the file system takes no new folder there; ${remedy}`, error);
+  }
+}
+
+/**
+ * Makes a folder and its parents with mode 0700. The recursive mkdir of Node 20 never ends where a folder that exists takes no new one: in /proc, and in
+ * a working folder that was removed meanwhile. Throws the error of the file system.
+ */
+export async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    if (isExistingFolder(folder)) return;
+    const parent = dirname(folder);
+    if (readErrorCode(error) !== 'ENOENT' || isExistingFolder(parent)) throw error;
+    await makeFolders(parent);
+    await makeFolders(folder);
+  }
 }
 
 /** Gives the reason why a folder, or its nearest existing parent, is not writable; null when no reason is known. Creates nothing. */

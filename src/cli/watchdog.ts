@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { systemClock } from '../clock.js';
 import { pingVariable } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, NightscreenError, RunLockedError, readMessage, StoreError } from '../errors.js';
-import { writePrivately } from '../files.js';
+import { makeFolders, writePrivately } from '../files.js';
 import type { Alarm } from '../mail/failure-message.js';
 import { countNoun, formatTime } from '../reports/text.js';
 import type { AppContext } from '../runs/app-context.js';
@@ -247,7 +247,7 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
     listener,
   );
   try {
-    await mkdir(dirname(noteFile), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(noteFile));
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
   } catch (error) {
     complain(`${noteFile} cannot be written, so each check sends this mail: ${readMessage(error)}`);

@@ -115,11 +115,11 @@ export interface ChainEnd {
   lastPacks: ReadonlyMap<string, number>;
 }
 
-/** Reads the manifests of a folder and checks nothing; null where none can be read. Throws ConfigError when the folder cannot be read. */
+/** Reads the last manifest of a folder and checks nothing; null where none can be read. Throws ConfigError when the folder cannot be read. */
 export async function readChainEnd(folder: string): Promise<ChainEnd | null> {
   if (!existsSync(folder)) return null;
   const { paths } = await listPacks(folder);
-  const last = (await readChain(folder, paths, [])).at(-1);
+  const last = (await findLast(folder, paths)) ?? (await readChain(folder, paths, [])).at(-1);
   if (last === undefined) return null;
   const places = paths.map((path) => path.split('/').map(Number)) as [number, number][];
   const lastPacks = new Map<string, number>();
@@ -130,6 +130,17 @@ export async function readChainEnd(folder: string): Promise<ChainEnd | null> {
     lastRun: Math.max(...places.map(([run]) => run)),
     lastPacks,
   };
+}
+
+/** The pack of a run that is accepted later may follow those of newer runs. */
+const newestTried = 10;
+
+/** The last pack of a whole folder, where it is among those of the newest runs: its number is that of all. Null where all must be read. */
+async function findLast(folder: string, paths: readonly string[]): Promise<FoundPack | null> {
+  const removed = await readRemoved(folder).catch(() => null);
+  const newest = await readChain(folder, paths.slice(-newestTried), []);
+  const last = newest.at(-1);
+  return last?.manifest.sequence === paths.length + (removed?.through.sequence ?? 0) ? last : null;
 }
 
 const toProblem = (pack: string | null, what: string, file: string | null = null): EvidenceProblem => ({

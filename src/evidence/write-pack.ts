@@ -1,10 +1,10 @@
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { EvidenceError, NightscreenError, readErrorCode, readMessage } from '../errors.js';
-import { findFolderProblem, makeFolder, makePassingFolder, syncFolder } from '../files.js';
+import { findFolderProblem, makeFolders, makePassingFolder, syncFolder } from '../files.js';
 import {
   describeMistake,
   type LineFileName,
@@ -37,24 +37,29 @@ export interface WrittenPack {
   bytes: number;
 }
 
+/** A pack that is to be written, in the folder of the packs of one organisation. */
+interface PackToWrite {
+  directory: string;
+  head: PackHead;
+  /** In the order of the format, run.json first; a file without lines is left out. */
+  contents: Iterable<PackContent>;
+  /** A private Ed25519 key. */
+  signingKey?: KeyObject | undefined;
+  /** The digest (hex) of its manifest, where it was written before; another one is not published. */
+  mustBe?: string | undefined;
+}
+
 /**
- * Writes the pack of a run to `<directory>/<run>/<pack>`, whole or not at all, and durable when this returns. `directory` holds the packs of one
- * organisation. Contents come in the order of the format, run.json first; a file without lines is left out. The lines are read as fast as the
- * disk takes them. A pack that is there with the same manifest is left alone; one whose manifest would not have the digest `mustBe` is not published. An error of `lines` is thrown on as it is. Throws EvidenceError
+ * Writes the pack of a run to `<directory>/<run>/<pack>`, whole or not at all, and durable when this returns. The lines are read as fast as the
+ * disk takes them. A pack that is there with the same manifest is left alone. An error of `lines` is thrown on as it is. Throws EvidenceError
  * `evidence_differs` for another pack in the folder and `evidence_not_written` when the disk refuses; then nothing of this call remains.
  */
-export async function writePack(
-  directory: string,
-  head: PackHead,
-  contents: Iterable<PackContent>,
-  signingKey?: KeyObject,
-  mustBe?: string,
-): Promise<WrittenPack> {
+export async function writePack({ directory, head, contents, signingKey, mustBe }: PackToWrite): Promise<WrittenPack> {
   const folder = toPackFolder(directory, head.run, head.pack);
   const problem = findFolderProblem(directory);
   if (problem !== null) throw toWriteError(folder, problem);
   try {
-    await makeFolder(directory, 'name another folder');
+    await makeFolders(directory);
     // It lies beside the folders of all runs: what a killed writer left is then removed by the next pack of any run.
     const passing = await makePassingFolder(directory, `${head.run}-${head.pack}`);
     try {
@@ -224,7 +229,7 @@ async function writeDurably(path: string, fill: (file: FileHandle) => Promise<vo
 /** Gives a filled folder its final name. One that is there with the same manifest stays as it is. */
 async function publish(passing: string, directory: string, folder: string, sha256: string): Promise<void> {
   const runFolder = join(folder, '..');
-  await mkdir(runFolder, { recursive: true, mode: 0o700 });
+  await makeFolders(runFolder);
   try {
     await rename(passing, folder);
   } catch (error) {

@@ -1,8 +1,8 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readErrorCode, StoreError } from '../errors.js';
-import { syncFolder } from '../files.js';
+import { makeFolders, syncFolder } from '../files.js';
 import type { Database } from '../store/database/database.js';
 import { markDossiers } from '../store/dossiers/event-marks.js';
 import type { HeardEvent } from '../webhooks/listener.js';
@@ -27,7 +27,7 @@ const abandonedAfterMs = 60_000;
  * at 200 events a second.
  */
 export async function openEventSpool(folder: string) {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolders(folder);
   const seen = new Set<string>();
   let file: { handle: FileHandle; name: string; timer: NodeJS.Timeout } | null = null;
   let number = 0;

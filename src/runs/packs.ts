@@ -151,7 +151,8 @@ async function writeFiles(app: AppContext, dir: string, pack: PreparedPack) {
     version,
   };
   const signingKey = await readSigningKey(settings.evidence.signingKeyFile);
-  return writePack(dir, head, listContents(app, pack), signingKey, pack.manifestSha256 ?? undefined);
+  const contents = listContents(app, pack);
+  return writePack({ directory: dir, head, contents, signingKey, mustBe: pack.manifestSha256 ?? undefined });
 }
 
 /** The pack before one, which is written by then; null for the first one. */

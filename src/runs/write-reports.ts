@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MailError, ReportError, readMessage, usageError } from '../errors.js';
+import { makeFolders } from '../files.js';
 import { gatherBy } from '../gather-by.js';
 import { type ReportToMail, writeArchive } from '../mail/archive.js';
 import type { Recipient } from '../mail/settings.js';
@@ -372,7 +373,7 @@ async function findOtherReport(folder: string, files: readonly WrittenFile[]): P
 /** Moves the files of a folder into a subfolder. */
 async function moveFormerFiles(folder: string, name: string): Promise<void> {
   const target = join(folder, name);
-  await mkdir(target, { recursive: true, mode: 0o700 });
+  await makeFolders(target);
   const entries = await readdir(folder, { withFileTypes: true });
   const files = entries
     .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))

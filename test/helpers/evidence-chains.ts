@@ -38,7 +38,7 @@ export async function makeChain(folder: string, options: ChainOptions = {}): Pro
     const sequence = heads.length + 1;
     const createdAt = new Date(Date.UTC(2026, 0, sequence)).toISOString();
     const head: PackHead = { organisation, sequence, run, pack, ending, former, createdAt, version };
-    const { sha256 } = await writePack(folder, head, contents, signingKey);
+    const { sha256 } = await writePack({ directory: folder, head, contents, signingKey });
     heads.push({ sequence, sha256 });
     paths.push(`${run}/${pack}`);
   };

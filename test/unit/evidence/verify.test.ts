@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type EvidenceProblem, type EvidenceVerdict, verifyEvidence } from '../../../src/evidence/verify.js';
+import {
+  type EvidenceProblem,
+  type EvidenceVerdict,
+  readChainEnd,
+  verifyEvidence,
+} from '../../../src/evidence/verify.js';
 import { toPassingName } from '../../../src/files.js';
 import { type MadeChain, makeChain } from '../../helpers/evidence-chains.js';
 import {
@@ -359,6 +364,24 @@ it('the first packs may be missing where the folder says that they were removed,
   expect(await listProblems(bare)).toEqual([missing]);
   expect(await listProblems(bare, { head: made.heads[4] })).toEqual([missing]);
   expect(await listProblems(bare, { head: made.heads[1] })).toEqual([]);
+});
+
+it('the end of a chain is found in a whole folder, where packs were removed, and in a damaged one', async () => {
+  const lastPacks = new Map(
+    [...made.paths].map((path) => path.split('/')).map(([run = '', pack]) => [run, Number(pack)]),
+  );
+  const end = { organisation: 'default', head: made.heads[4], lastRun: 10, lastPacks };
+  expect(await readChainEnd(folder)).toEqual(end);
+  const cut = changeFile(good, `${last}/manifest.json`, (bytes) => bytes.subarray(1));
+  for (const [tree, head] of [
+    [removeThrough(good, 2), made.heads[4]],
+    [copyPack(good, new Map(), '', check), made.heads[4]],
+    [cut, made.heads[3]],
+  ] as const) {
+    await writeTree(folder, good, tree);
+    expect(await readChainEnd(folder)).toMatchObject({ head });
+    await writeTree(folder, tree, good);
+  }
 });
 
 it('a removed.json that is not followed by the first pack, or not in its form, is named', async () => {

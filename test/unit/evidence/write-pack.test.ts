@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const fail = async function* (error: Error): AsyncGenerator<readonly string[]> {
 
 it('a pack has the contents, their digests, a signature and nothing without lines, and nobody else may read it', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const written = await writePack(folder, head, makeContents(), privateKey);
+  const written = await writePack({ directory: folder, head, contents: makeContents(), signingKey: privateKey });
   expect(written.directory).toBe(join(folder, '12', '1'));
   const names = ['SHA256SUMS', 'answers.jsonl.gz', 'manifest.json', 'manifest.sig', 'run.json'];
   expect(await readdir(written.directory)).toEqual(names);
@@ -72,10 +72,10 @@ it('a pack has the contents, their digests, a signature and nothing without line
 });
 
 it('the same pack is left alone, and another one in its place is refused and changes nothing', async () => {
-  const first = await writePack(folder, head, makeContents());
+  const first = await writePack({ directory: folder, head, contents: makeContents() });
   const { mtimeMs } = await stat(join(first.directory, 'manifest.json'));
-  expect(await writePack(folder, head, makeContents())).toEqual(first);
-  await expect(writePack(folder, head, [run])).rejects.toThrowError(
+  expect(await writePack({ directory: folder, head, contents: makeContents() })).toEqual(first);
+  await expect(writePack({ directory: folder, head, contents: [run] })).rejects.toThrowError(
     expect.objectContaining({
       code: 'evidence_differs',
       message: expect.stringContaining('nothing was changed there'),
@@ -91,7 +91,9 @@ it('a file, a link or other files in the place of a pack are left alone', async 
   await writeFile(join(folder, '12', '3'), 'x');
   await symlink(join(folder, '12', '2'), join(folder, '12', '4'));
   for (const pack of [2, 3, 4])
-    await expect(writePack(folder, { ...head, pack }, [run])).rejects.toThrowError('was changed there');
+    await expect(writePack({ directory: folder, head: { ...head, pack }, contents: [run] })).rejects.toThrowError(
+      'was changed there',
+    );
   expect(await readdir(join(folder, '12', '2'))).toEqual(['notes.txt']);
   expect(await readdir(folder)).toEqual(['12']);
 });
@@ -102,13 +104,15 @@ it('an error of the lines is thrown on, also with the code of a disk, and leaves
     Object.assign(new Error('reset'), { code: 'ENOSPC' }),
     new TypeError('a fault'),
   ])
-    await expect(writePack(folder, head, [run, { name: 'answers.jsonl.gz', lines: fail(error) }])).rejects.toBe(error);
+    await expect(
+      writePack({ directory: folder, head, contents: [run, { name: 'answers.jsonl.gz', lines: fail(error) }] }),
+    ).rejects.toBe(error);
   expect(await readdir(folder)).toEqual([]);
 });
 
 it('a disk that refuses is one clear error', async () => {
   await writeFile(join(folder, 'file'), 'x');
-  await expect(writePack(join(folder, 'file', 'evidence'), head, [run])).rejects.toThrowError(
+  await expect(writePack({ directory: join(folder, 'file', 'evidence'), head, contents: [run] })).rejects.toThrowError(
     expect.objectContaining({
       code: 'evidence_not_written',
       message: expect.stringContaining('nothing was left there'),
@@ -117,9 +121,20 @@ it('a disk that refuses is one clear error', async () => {
   expect(await readdir(folder)).toEqual(['file']);
 });
 
+it.skipIf(!existsSync('/proc/self'))(
+  'a file system that takes no new folder is one clear error, and nothing tries for ever',
+  async () => {
+    const error = { code: 'evidence_not_written', message: expect.stringContaining('nothing was left there') };
+    for (const directory of ['/proc/evidence', '/proc/evidence/of/tests'])
+      await expect(writePack({ directory, head, contents: [run] })).rejects.toMatchObject(error);
+  },
+);
+
 it.skipIf(process.geteuid?.() === 0)('a folder without the right to write is one clear error', async () => {
   await chmod(folder, 0o500);
-  await expect(writePack(folder, head, [run])).rejects.toThrowError('the evidence could not be written');
+  await expect(writePack({ directory: folder, head, contents: [run] })).rejects.toThrowError(
+    'the evidence could not be written',
+  );
   await chmod(folder, 0o700);
 });
 
@@ -141,8 +156,11 @@ it('a wrong head, a wrong order, a line feed in a line and a wrong key are refus
     [head, [run, run]],
     [head, [run, { name: 'answers.jsonl.gz', lines: [['{}\n{}']] }]],
   ];
-  for (const [of, contents] of wrong) await expect(writePack(folder, of, contents)).rejects.toThrowError();
-  await expect(writePack(folder, head, [run], rsa)).rejects.toThrowError('is no private Ed25519 key');
+  for (const [of, contents] of wrong)
+    await expect(writePack({ directory: folder, head: of, contents })).rejects.toThrowError();
+  await expect(writePack({ directory: folder, head, contents: [run], signingKey: rsa })).rejects.toThrowError(
+    'is no private Ed25519 key',
+  );
   expect(await readdir(folder)).toEqual([]);
 });
 
@@ -151,7 +169,7 @@ it('what a killed writer left is removed by the next pack of any run after a day
   for (const name of [old, recent]) await mkdir(join(folder, name));
   const before = new Date(Date.now() - 25 * 3_600_000);
   await utimes(join(folder, old), before, before);
-  await writePack(folder, head, [run]);
+  await writePack({ directory: folder, head, contents: [run] });
   expect((await readdir(folder)).toSorted()).toEqual([recent, '12'].toSorted());
 });
 
@@ -167,6 +185,6 @@ it('lines are read only as fast as the disk takes them', async () => {
       yield [randomBytes(batchBytes).toString('base64')];
     }
   }
-  await writePack(folder, head, [run, { name: 'answers.jsonl.gz', lines: list() }]);
+  await writePack({ directory: folder, head, contents: [run, { name: 'answers.jsonl.gz', lines: list() }] });
   expect(most).toBeLessThan(6 * batchBytes);
 });
