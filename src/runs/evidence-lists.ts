@@ -1,11 +1,12 @@
 import { flagError } from '../errors.js';
 import { foldTopic } from '../matches/match.js';
 import { type affectedSince, readAffected, readSpanFacts } from '../store/evidence/affected.js';
-import { readPopulation } from '../store/evidence/population.js';
+import { type PopulationMember, readPopulation, toState } from '../store/evidence/population.js';
 import { knownTopics } from '../vocabulary/words.js';
 import type { AppContext } from './app-context.js';
 import { chooseImportedRosters } from './coverage.js';
 import { toSpan } from './evidence-figures.js';
+import { type PackedMember, readPackedMembers } from './packed-history.js';
 
 /**
  * Opens the list of the customers who were in scope at a moment (now, unless said otherwise), of one roster or of all. `finish` gives the sums once
@@ -24,9 +25,11 @@ export async function listPopulation(
   const states: Record<string, number> = {};
   const sums = { inScope: 0, notValid: 0, states };
   const rosterIds = imported.map(({ rosterId }) => rosterId);
+  const packed = await readPackedMembers(app, rosterIds, moment.at);
   const read = async function* () {
-    for await (const batch of readPopulation(database, rosterIds, moment)) {
+    for await (const found of readPopulation(database, rosterIds, moment)) {
       signal.throwIfAborted();
+      const batch = found.map((member) => fillFromPack(member, packed));
       for (const { state, reason } of batch) {
         sums.inScope += 1;
         states[state] = (states[state] ?? 0) + 1;
@@ -37,6 +40,15 @@ export async function listPopulation(
   };
   const rosters = imported.map((one) => one.roster);
   return { at: moment.at, rosters, neverImported, batches: read(), finish: () => sums };
+}
+
+/** A customer whose run left the database, as its pack says. */
+function fillFromPack(member: PopulationMember, packed: ReadonlyMap<number, PackedMember>): PopulationMember {
+  const found = member.reason === 'history_gone' ? packed.get(member.customerId ?? 0) : undefined;
+  if (found === undefined) return member;
+  const { isScreened, runId, outcome, because } = found;
+  const reason = isScreened ? member.recordedReason : (because ?? outcome);
+  return { ...member, runId, outcome, because, reason, state: toState(member.recordedState, reason) };
 }
 
 /**

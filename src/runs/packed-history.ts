@@ -4,7 +4,13 @@ import { EvidenceError } from '../errors.js';
 import { readLines } from '../evidence/read-file.js';
 import { toPackFolder } from '../evidence/write-pack.js';
 import type { Queryable } from '../store/database/database.js';
-import { listPackedRuns, type PackedParty, readPackedParties } from '../store/evidence/packed-parties.js';
+import {
+  listPackedRuns,
+  type PackedParty,
+  readPackedNights,
+  readPackedParties,
+} from '../store/evidence/packed-parties.js';
+import { type PlanOutcome, planOutcomes } from '../store/evidence/population.js';
 import { type Moment, readShownRun, type ShownParty, type ShownRun } from '../store/evidence/show.js';
 import type { AppContext } from './app-context.js';
 
@@ -19,7 +25,7 @@ const customerLine = z.object({
       ordinal: z.number(),
       request: z.number(),
       reason: z.string(),
-      outcome: z.string(),
+      outcome: z.enum(planOutcomes),
       because: z.string().nullish(),
       answer: reference.optional(),
     }),
@@ -59,11 +65,58 @@ export async function findPackedRun(
   return null;
 }
 
+/** What a pack says of a customer in scope: the run, and the worst outcome of the parties. */
+export interface PackedMember {
+  runId: string;
+  outcome: PlanOutcome;
+  because: string | null;
+  /** Whether each party has an answer that counted, or was not due. */
+  isScreened: boolean;
+}
+
+/** The customers in scope of rosters at a moment whose plans are in packs only, by their numbers. Throws EvidenceError as `findPackedRun`. */
+export async function readPackedMembers(
+  app: AppContext,
+  rosterIds: readonly number[],
+  at: Date,
+): Promise<ReadonlyMap<number, PackedMember>> {
+  const members = new Map<number, PackedMember>();
+  for (const { runId, name, pack, isCounted } of await readPackedNights(app.database, rosterIds, at)) {
+    await readPack(toCustomersFile(app, name, runId, pack), (line) => {
+      if (!line.startsWith('{"customer"')) return;
+      const { customer, parties } = customerLine.parse(JSON.parse(line));
+      if (!members.has(customer)) members.set(customer, toMember(name, parties, isCounted));
+    });
+  }
+  return members;
+}
+
+function toMember(runId: string, parties: CustomerLine['parties'], isCounted: boolean): PackedMember {
+  const worst = parties.toSorted(
+    (one, other) => planOutcomes.indexOf(other.outcome) - planOutcomes.indexOf(one.outcome),
+  );
+  const [{ outcome, because = null }] = [...worst, { outcome: 'skipped' as const, because: null }];
+  const isSkipped = parties.every((party) => party.outcome === 'skipped' && party.because === 'not_due');
+  const hasAnswers =
+    isCounted &&
+    parties.every((party) => party.outcome === 'screened' || party.outcome === 'reused' || party.because === 'not_due');
+  return {
+    runId,
+    outcome,
+    because: because ?? (isCounted ? null : 'not_applied'),
+    isScreened: parties.length > 0 && (isSkipped || hasAnswers),
+  };
+}
+
 /** The customers of the pack that a run had at a moment. */
-function findFile({ settings }: AppContext, { runId, runNumber, packs }: ShownRun, { at }: Moment): string {
-  const { dir } = settings.evidence;
+function findFile(app: AppContext, { runId, runNumber, packs }: ShownRun, { at }: Moment): string {
   const pack = packs.findLast(({ queuedAt }) => queuedAt <= at) ?? packs[0];
-  if (dir !== null && pack !== undefined) return join(toPackFolder(dir, runNumber, pack.number), 'customers.jsonl.gz');
+  return toCustomersFile(app, runId, runNumber, pack?.number ?? 1);
+}
+
+function toCustomersFile({ settings }: AppContext, runId: string, runNumber: number, pack: number): string {
+  const { dir } = settings.evidence;
+  if (dir !== null) return join(toPackFolder(dir, runNumber, pack), 'customers.jsonl.gz');
   const message = `the plan and the calls of ${runId} are in its pack of evidence only, and evidence.dir is null; name the folder of the packs`;
   throw new EvidenceError('evidence_not_read', message);
 }

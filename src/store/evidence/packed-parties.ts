@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Queryable, readColumn } from '../database/database.js';
 import { sql } from '../database/statement.js';
 import { screeningKindsSql, storedMatchesSql } from '../row-shapes.js';
+import { runIdSql } from '../runs.js';
 import { type Moment, partyRow, type ShownParty, type ShownRun } from './show.js';
 
 /** The screening runs of a roster from one number on, before another one, whose plans and calls are in packs only, newest first. */
@@ -17,6 +18,37 @@ export const listPackedRuns = (
      where roster_id = ${rosterId} and kind in (${screeningKindsSql}) and started_at <= ${at} and history_removed_at is not null
        and run_id >= ${from} and (${before}::bigint is null or run_id < ${before})
      order by run_id desc`,
+  );
+
+const packedNightRow = z.object({
+  runId: z.number(),
+  name: z.string(),
+  /** Its last pack by the moment. */
+  pack: z.number(),
+  /** Whether answers of it counted at the moment. */
+  isCounted: z.boolean(),
+});
+
+/**
+ * The runs whose plans are in packs only, newest first, that say who was in scope of rosters at a moment: of each roster the newest one over all
+ * customers, and those after it.
+ */
+export const readPackedNights = (database: Queryable, rosterIds: readonly number[], at: Date) =>
+  database.query(
+    packedNightRow,
+    sql`select run.run_id, ${runIdSql('run')} as name, pack.number as pack,
+       pack.applied_wave > 0 and not pack.is_held and run.state <> 'unbalanced' and (run.mode = 'test' or pack.proven_wave > 0) as is_counted
+     from run
+     cross join lateral (
+       select * from evidence_pack one where one.run_id = run.run_id and (one.queued_at <= ${at} or run.finished_at <= ${at}) order by one.number desc limit 1
+     ) pack
+     where run.roster_id = any (${rosterIds}) and run.kind in (${screeningKindsSql}) and run.started_at <= ${at}
+       and run.history_removed_at is not null and run.run_id >= (
+         select max(whole.run_id) from run whole
+         where whole.roster_id = run.roster_id and whole.kind in (${screeningKindsSql}) and whole.started_at <= ${at}
+           and whole.in_scope is not null and whole.selection is distinct from 'dirty'
+       )
+     order by run.run_id desc`,
   );
 
 /** A party of a customer in a pack, with its calls as `[startedAt, endedAt, status, outcome, serviceRequestId]`. */

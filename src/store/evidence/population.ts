@@ -6,10 +6,13 @@ import { screeningKindsSql, toSqlList } from '../row-shapes.js';
 import { runIdSql } from '../runs.js';
 import { joinCountedSql, type Moment } from './show.js';
 
-const planOutcomes = ['skipped', 'reused', 'screened', 'remaining', 'failed'] as const;
+/** What became of a customer in a run, best first. */
+export const planOutcomes = ['skipped', 'reused', 'screened', 'remaining', 'failed'] as const;
+export type PlanOutcome = (typeof planOutcomes)[number];
 
 const memberRow = z
   .object({
+    customerId: z.number().nullable(),
     roster: z.string(),
     reference: z.string(),
     /** The version of the record then; null without an accepted one. */
@@ -34,8 +37,8 @@ const memberRow = z
     isUnbalanced: z.boolean(),
     hadAnswers: z.boolean(),
   })
-  .transform(({ gap, isScreened, isExpired, isUnbalanced, hadAnswers, recordedReason, ...member }) => {
-    const { runId, recordedState, because } = member;
+  .transform(({ gap, isScreened, isExpired, isUnbalanced, hadAnswers, ...member }) => {
+    const { runId, recordedState, recordedReason, because } = member;
     const findReason = (): string | null => {
       if (gap !== null) return gap;
       // Retention removed the runs: what they found is in their packs.
@@ -53,7 +56,7 @@ const memberRow = z
 export type PopulationMember = z.infer<typeof memberRow>;
 
 /** As in the function `state_by`: a waiting alert or a true match holds whatever the answers are worth; nothing else does. */
-function toState(recorded: CustomerState | null, reason: string | null): CustomerState | 'unknown' {
+export function toState(recorded: CustomerState | null, reason: string | null): CustomerState | 'unknown' {
   if (recorded === 'open_alert' || recorded === 'true_match') return recorded;
   if (reason === null && recorded !== null) return recorded;
   return reason === 'history_gone' ? 'unknown' : 'not_screened';
@@ -206,7 +209,7 @@ export const readPopulation = (
        where not coalesce(standing.has_left, false) or said.to_state in ('open_alert', 'true_match')
      )
      select * from (
-     select listed.roster, listed.reference, listed.version as record, listed.has_left, listed.mode, last.name as run_id, parties.outcome,
+     select listed.customer_id, listed.roster, listed.reference, listed.version as record, listed.has_left, listed.mode, last.name as run_id, parties.outcome,
        parties.because, parties.as_of, listed.to_state as recorded_state, listed.reason as recorded_reason, last.gap,
        coalesce(parties.is_screened, false) as is_screened, coalesce(parties.is_unbalanced, false) as is_unbalanced,
        coalesce(reason_at(null, parties.as_of, parties.latest_at, ${at}::timestamptz - to_validity(to_cadence(listed.hours, listed.risk_tier)), ${at}) is not null, false) as is_expired,
@@ -229,7 +232,7 @@ export const readPopulation = (
      left join lateral (${partiesSql(moment)}) parties on true
      where not listed.has_left or last.run_id >= listed.full_run_id
      union all
-     select shown.roster, named.reference, null, false, shown.mode, named.run_id, case when named.run_id is not null then 'skipped' end,
+     select null, shown.roster, named.reference, null, false, shown.mode, named.run_id, case when named.run_id is not null then 'skipped' end,
        null, null, null, null, named.reason, false, false, false, false
      from shown
      cross join lateral (

@@ -9,6 +9,7 @@ import { verifyEvidence } from '../../../../src/evidence/verify.js';
 import type { RosterSettings } from '../../../../src/roster/settings.js';
 import { type AppContext, evidenceSettingsSchema } from '../../../../src/runs/app-context.js';
 import { eraseCustomers } from '../../../../src/runs/erasure.js';
+import { listPopulation } from '../../../../src/runs/evidence-lists.js';
 import { type CustomerEvidence, findCustomer, showEvidence } from '../../../../src/runs/evidence-show.js';
 import { applyRetention, holdCustomer, releaseCustomer } from '../../../../src/runs/retention.js';
 import { runSweep } from '../../../../src/runs/sweep-run.js';
@@ -104,6 +105,14 @@ async function erase(app: AppContext, customer: string, isPreview = false) {
 /** The runs of evidence. A pack has the end of the last call, the database when its answer was stored. */
 const toComparable = ({ runs }: CustomerEvidence) =>
   runs.map(({ parties, ...run }) => ({ ...run, parties: parties.map((party) => ({ ...party, answeredAt: null })) }));
+
+/** Who was in scope at a moment; the age of answers is known as long as they are in the database. */
+async function readMembers(app: AppContext, at: Date) {
+  const { batches } = await listPopulation(app, { at }, signal);
+  const members: unknown[] = [];
+  for await (const batch of batches) members.push(...batch.map((member) => ({ ...member, asOf: null })));
+  return members;
+}
 
 describeOnPostgres('the erasure of a customer', (open) => {
   const openSite = openSmallSites(open);
@@ -252,6 +261,8 @@ describeOnPostgres('the erasure of a customer', (open) => {
     const at = new Date(Date.now() - 2 * year * dayMs + dayMs);
     const earlier = await showEvidence(app, { reference: 'C-1', at });
     expect(earlier.runs[0]?.parties).toMatchObject([{ outcome: 'screened', answer: { total: 0 } }]);
+    const people = await readMembers(app, at);
+    expect(people).toMatchObject([{ reference: 'C-1', state: 'clear', outcome: 'screened' }, {}, {}]);
     const preview = await applyRetention(app, true, signal);
     expect(preview.rosters).toMatchObject([{ due: 1, withheld: [], held: [], erased: [{ isApplied: false }] }]);
     expect(preview.nights.runs).toHaveLength(2);
@@ -272,6 +283,7 @@ describeOnPostgres('the erasure of a customer', (open) => {
     const then = await showEvidence(app, { reference: 'C-1', at });
     expect({ ...then, runs: [] }).toEqual({ ...earlier, runs: [] });
     expect(toComparable(then)).toEqual(toComparable(earlier));
+    expect(await readMembers(app, at)).toEqual(people);
     await expect(runReports(app, { runId: then.runs[0]?.runId ?? '' })).rejects.toThrow(
       'its packs of evidence hold them',
     );
