@@ -10,7 +10,7 @@ const prefix = 'nightscreen_selftest_';
 const marker = 'in_use';
 
 const lockNotAvailable = '55P03';
-/** Another process was faster: the schema or its table is gone. */
+/** Another process has dropped the schema. */
 const goneStates = ['3F000', '42P01'];
 const forbidden = '42501';
 
@@ -22,13 +22,13 @@ const forbidden = '42501';
 export async function withOwnSchema<T>(url: string, work: (location: DatabaseLocation) => Promise<T>): Promise<T> {
   const database = await openDatabase({ url }, 'selftest');
   try {
-    for (const left of await listSchemas(database)) await dropUnused(database, left);
+    for (const left of await listSchemas(database)) await dropSchema(database, left, 'nowait');
     const schema = `${prefix}${randomBytes(6).toString('hex')}`;
     await createSchema(database, schema);
     try {
       return await holdSchema(database, schema, () => work({ url, schema }));
     } finally {
-      await dropUnused(database, schema);
+      await dropSchema(database, schema, 'wait');
     }
   } finally {
     await database.close();
@@ -68,17 +68,19 @@ const holdSchema = <T>(database: Database, schema: string, work: () => Promise<T
     { runsOnce: true },
   );
 
-/** Drops a schema, unless another process uses it. */
-async function dropUnused(database: Database, schema: string): Promise<void> {
+/** Drops a schema, unless another process uses it; `wait` for one's own, whose lock the server may release a moment after the work. */
+async function dropSchema(database: Database, schema: string, wait: 'wait' | 'nowait'): Promise<void> {
   try {
     await database.transaction(async (transaction) => {
-      await transaction.execute(`lock table ${schema}.${marker} in access exclusive mode nowait`);
+      await transaction.execute("set local lock_timeout = '30s'");
+      const lock = `lock table ${schema}.${marker} in access exclusive mode`;
+      await transaction.execute(wait === 'wait' ? lock : `${lock} nowait`);
       await transaction.execute(`drop schema ${schema} cascade`);
     });
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const state = error.sqlState ?? '';
-    if (state === lockNotAvailable || goneStates.includes(state)) return;
+    if (goneStates.includes(state) || (wait === 'nowait' && state === lockNotAvailable)) return;
     const next = `The next self-test drops it, or: drop schema ${schema} cascade`;
     throw new StoreError('schema_left', `the schema ${schema} could not be dropped: ${error.message}. ${next}`, {
       cause: error,

@@ -16,9 +16,10 @@ import {
 import { rawSql, type Sql, sql, toStatement } from './statement.js';
 import { columnParsers } from './values.js';
 
-// The parsers rely on these; a server, a database or a role may have other defaults. Idle cursors must not be ended. Views like ours look
-// expensive to the planner: compiling and parallel workers took longer than what they were for (a page of searches 76 instead of 31 ms).
-const toSessionSettings = (statementTimeoutMs: number): string => `
+// The parsers rely on these; a server, a database or a role may have other defaults, and a pooler may hand on the schema of another session.
+// Idle cursors must not be ended. Views like ours look expensive to the planner: compiling and parallel workers took longer than what they were for (a
+// page of searches 76 instead of 31 ms).
+const toSessionSettings = ({ statementTimeoutMs = 0, schema }: SessionSetup): string => `
   set time zone 'UTC';
   set datestyle = 'ISO, YMD';
   set bytea_output = 'hex';
@@ -28,6 +29,7 @@ const toSessionSettings = (statementTimeoutMs: number): string => `
   set default_transaction_isolation = 'read committed';
   set jit = off;
   set max_parallel_workers_per_gather = 0;
+  ${schema === undefined ? 'reset search_path' : `set search_path = ${pg.escapeIdentifier(schema)}`};
 `;
 
 interface SessionSetup {
@@ -329,11 +331,7 @@ const servers = new WeakMap<pg.ClientBase, string>();
  * Sets up a session. Throws StoreError (`pooler_in_transaction_mode`) where other clients get it between two transactions: its settings would be
  * lost, and theirs changed.
  */
-async function prepareSession(
-  client: pg.ClientBase,
-  config: pg.ClientConfig,
-  { statementTimeoutMs = 0, schema }: SessionSetup,
-): Promise<void> {
+async function prepareSession(client: pg.ClientBase, config: pg.ClientConfig, setup: SessionSetup): Promise<void> {
   const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`);
   const [backend] = validateRows(backendRow, rows);
   servers.set(client, backend?.server ?? '');
@@ -345,8 +343,7 @@ async function prepareSession(
       'DATABASE_URL names a pooler in transaction mode; Nightscreen needs sessions of its own, and nothing was read or written',
     );
   }
-  await runScript(client, toSessionSettings(statementTimeoutMs));
-  if (schema !== undefined) await runScript(client, `set search_path = ${pg.escapeIdentifier(schema)}`);
+  await runScript(client, toSessionSettings(setup));
   await client.query(`set ${watchClient}`).catch(ignore);
 }
 
