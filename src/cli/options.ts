@@ -82,6 +82,7 @@ export const meanings = {
   limit: 'how many at most',
   new: 'customers never screened; alerts of the last night',
   out: 'the file or folder to write',
+  run: 'which run (report: by default the latest of each roster)',
   since: 'only from then on',
   until: 'until then; a day counts to its end',
 } as const;

@@ -8,7 +8,7 @@ import { type Erasure, type PackIndex, PackLines } from './pack-lines.js';
 import { type EvidenceProblem, type FoundPack, PackCheck, readManifest, readRemoved } from './verify-pack.js';
 
 export type { EvidenceHead } from './manifest.js';
-export type { EvidenceProblem } from './verify-pack.js';
+export type { EvidenceProblem, FoundPack } from './verify-pack.js';
 
 /** What a folder of evidence proves, and every problem that was found; without a problem the evidence is whole. */
 export interface EvidenceVerdict {
@@ -141,6 +141,12 @@ async function findLast(folder: string, paths: readonly string[]): Promise<Found
   const newest = await readChain(folder, paths.slice(-newestTried), []);
   const last = newest.at(-1);
   return last?.manifest.sequence === paths.length + (removed?.through.sequence ?? 0) ? last : null;
+}
+
+/** The manifests of a folder that can be read, in the order of the chain; checks nothing. Throws ConfigError when the folder cannot be read. */
+export async function readManifests(folder: string): Promise<readonly FoundPack[]> {
+  const { paths } = await listPacks(folder);
+  return readChain(folder, paths, []);
 }
 
 const toProblem = (pack: string | null, what: string, file: string | null = null): EvidenceProblem => ({

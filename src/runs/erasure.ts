@@ -89,7 +89,7 @@ export async function eraseCustomers(
         removed: result,
         files,
         sharedRequests: people.sharedRequests,
-        keyCopies: await readKeyCopies(database, organisation.organisationId),
+        keyCopies: await readKeyCopies(database, organisation.organisationId, customerIds),
       };
     }),
   );

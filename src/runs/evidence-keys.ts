@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { usageError } from '../errors.js';
 import { isWrapped, parseWrappingKeys, unwrapKey, type WrappingKeys, wrapKey } from '../evidence/seal.js';
 import { writePrivately } from '../files.js';
-import { ensureKeys, listKeys, noteKeyCopy, rewrapKeys } from '../store/evidence/keys.js';
+import { ensureKeys, listKeys, noteKeyCopy, readKeys, rewrapKeys } from '../store/evidence/keys.js';
 import type { EvidenceKeyKind } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 
@@ -27,6 +27,13 @@ export async function openKeys(
   const make = (id: number): Buffer => wrapKey(wrapping, `${kind}/${id}`, randomBytes(keyBytes));
   const stored = await ensureKeys(app.database, kind, ids, make);
   return new Map([...stored].map(([id, key]) => [id, unwrapKey(wrapping, `${kind}/${id}`, key)]));
+}
+
+/** The same, but only those that are there. */
+export async function openKnownKeys(app: AppContext, kind: EvidenceKeyKind, ids: readonly number[]) {
+  const wrapping = readWrappingKeys(app);
+  const stored = await readKeys(app.database, kind, ids);
+  return stored.map(({ id, key }) => ({ kind, id, key: unwrapKey(wrapping, `${kind}/${id}`, key) }));
 }
 
 const batchSize = 5_000;
@@ -72,7 +79,8 @@ export async function exportKeys(app: AppContext, file: string, by: string): Pro
   }
   await writePrivately(file, toLines());
   const copy = { file, host: hostname(), at: app.clock.now(), by };
-  await noteKeyCopy(app.database, copy);
+  // It has the keys of all organisations.
+  await noteKeyCopy(app.database, copy, null);
   return { keys, copy };
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { flagError } from '../../errors.js';
 import type { EvidenceHead, EvidenceProblem, EvidenceVerdict } from '../../evidence/verify.js';
 import { writePrivately } from '../../files.js';
 import type { Column } from '../../reports/section.js';
@@ -119,6 +120,45 @@ const show = defineDatabaseCommand({
   },
 });
 
+const exportOne = defineDatabaseCommand({
+  usage: 'export',
+  description: 'copy what belongs to a customer or a run, to hand over',
+  options: {
+    customer: text('<reference>', meanings.customer),
+    at: parsed('<date>', meanings.at, parseMoment),
+    roster: shared.roster,
+    run: text('<id>', meanings.run),
+    out: mandatory(text('<folder>', meanings.out)),
+    by: shared.by,
+  },
+  examples: ['evidence export --customer C-1042 --out C-1042', 'evidence export --run 412 --out run-412'],
+  run: async (app, { options: { customer, at, roster = null, run, out, by }, invocation }) => {
+    const { exportCustomer, exportRun } = await import('../../runs/evidence-export.js');
+    const { showEvidence, toMoment } = await import('../../runs/evidence-show.js');
+    const { listBlocks, renderCertificate } = await import('./evidence-certificate.js');
+    const { findReviewer } = await import('../../runs/review/people.js');
+    const folder = resolve(invocation.folder, out);
+    const exportChosen = async () => {
+      if (run !== undefined && customer === undefined && at === undefined) return exportRun(app, { run, folder });
+      if (customer === undefined || run !== undefined)
+        throw flagError('--customer', 'give either it or --run; --at needs it');
+      const { name } = await findReviewer(app.database, by);
+      const moment = at === undefined ? null : toMoment(at, app.settings.timezone);
+      const evidence = await showEvidence(app, { reference: customer, at: moment, roster });
+      const page = renderCertificate(evidence, listBlocks(evidence));
+      return exportCustomer(app, evidence, { folder, page, by: name });
+    };
+    const exported = await exportChosen();
+    const { packs, chain, missing } = exported;
+    const words = [
+      `${countNoun(packs, 'pack')}, chain from ${chain.from} to ${chain.to.sequence}: ${folder}`,
+      ...missing.map((runId) => `the report of ${runId} is no longer there, and not in the folder`),
+    ];
+    const exitCode = missing.length === 0 ? exitCodes.complete : exitCodes.incomplete;
+    return toOutcome('nightscreen/evidence-export/1', exported, `${words.join('\n')}\n`, exitCode);
+  },
+});
+
 const figures = defineDatabaseCommand({
   usage: 'figures',
   description: 'CSV of nights: screened, held, controls, alerts, packs',
@@ -206,5 +246,5 @@ export const command = defineCommand({
   usage: 'evidence',
   description: 'show what proves the screening of a customer; figures of nights; verify and write packs of evidence',
   examples: ['evidence show C-1042 --at 2026-03-01', 'evidence verify'],
-  commands: [show, population, affected, figures, verify, write, keys],
+  commands: [show, population, affected, figures, exportOne, verify, write, keys],
 });

@@ -111,7 +111,7 @@ function presentGroup({ report, directory, files, mails }: WrittenGroupReport & 
 
 const options = {
   all: shared.all,
-  run: text('<id>', 'which run (default: the latest of each roster)'),
+  run: text('<id>', meanings.run),
   since: parsed('<day|run>', meanings.since, parseEdge(false)),
   until: parsed('<day|run>', meanings.until, parseEdge(true)),
   roster: shared.roster,

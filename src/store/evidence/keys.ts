@@ -15,13 +15,8 @@ export async function ensureKeys(
   ids: readonly number[],
   make: (id: number) => Buffer,
 ): Promise<ReadonlyMap<number, Buffer>> {
-  const read = async (): Promise<ReadonlyMap<number, Buffer>> => {
-    const rows = await database.query(
-      keyRow,
-      sql`select kind, id, key from evidence_key where kind = ${kind} and id = any (${ids})`,
-    );
-    return new Map(rows.map(({ id, key }) => [id, key]));
-  };
+  const read = async (): Promise<ReadonlyMap<number, Buffer>> =>
+    new Map((await readKeys(database, kind, ids)).map(({ id, key }) => [id, key]));
   const known = await read();
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length === 0) return known;
@@ -34,6 +29,17 @@ export async function ensureKeys(
   // Another process may have been first.
   return read();
 }
+
+/** The keys of these customers, answers or runs, as far as there are any. */
+export const readKeys = (
+  database: Queryable,
+  kind: EvidenceKeyKind,
+  ids: readonly number[],
+): Promise<readonly StoredKey[]> =>
+  database.query(
+    keyRow,
+    sql`select kind, id, key from evidence_key where kind = ${kind} and id = any (${ids}) order by id`,
+  );
 
 /** All keys, in batches. */
 export const listKeys = (database: Database, batchSize: number): AsyncIterable<StoredKey[]> =>
@@ -52,20 +58,33 @@ export const rewrapKeys = (database: Database, keys: readonly StoredKey[]): Prom
     );
   });
 
-const copySchema = z.object({ file: z.string(), host: z.string(), at: instant, by: z.string() });
+/** `customer`: it has the keys of this customer only. */
+const copySchema = z.object({
+  file: z.string(),
+  host: z.string(),
+  at: instant,
+  by: z.string(),
+  customer: z.number().optional(),
+});
 
-/** Notes a copy of the keys outside of the database. */
-export async function noteKeyCopy(database: Queryable, copy: z.output<typeof copySchema>): Promise<void> {
-  // It has the keys of all organisations.
+/** Notes a copy of the keys of one organisation, or of all, outside of the database. */
+export async function noteKeyCopy(
+  database: Queryable,
+  copy: z.output<typeof copySchema>,
+  organisationId: number | null,
+): Promise<void> {
   await database.execute(
-    sql`update organisation set key_copies = key_copies || ${JSON.stringify([copy])}::text::jsonb`,
+    sql`update organisation set key_copies = key_copies || ${JSON.stringify([copy])}::text::jsonb
+     where organisation_id = coalesce(${organisationId}, organisation_id)`,
   );
 }
 
-/** The copies of the keys outside of the database, oldest first. */
-export const readKeyCopies = (database: Queryable, organisationId: number) =>
-  readValue(
+/** The copies outside of the database that have keys of these customers, oldest first. */
+export async function readKeyCopies(database: Queryable, organisationId: number, customerIds: readonly number[]) {
+  const copies = await readValue(
     database,
     z.array(copySchema),
     sql`select key_copies from organisation where organisation_id = ${organisationId}`,
   );
+  return copies.filter(({ customer }) => customer === undefined || customerIds.includes(customer));
+}

@@ -121,6 +121,52 @@ export const readWrittenPacks = (database: Queryable, organisationId: number): P
     sql`${packSql} where pack.organisation_id = ${organisationId} and pack.written_at is not null order by pack.sequence`,
   );
 
+const headRow = z.object({ sequence: z.number(), sha256: z.string() }) satisfies z.ZodType<EvidenceHead>;
+
+const placeRow = z.object({
+  runId: z.number(),
+  number: z.number(),
+  sequence: z.number().nullable(),
+  manifestSha256: z.string().nullable(),
+});
+/** A pack in its folder and in the chain. */
+export type PackPlace = z.infer<typeof placeRow>;
+
+/** The packs of these runs, those at these places in the chain, and those that hold these versions of the record of a customer, in the order of the chain. */
+export const readPackPlaces = (
+  database: Queryable,
+  organisationId: number,
+  of: {
+    runIds: readonly number[];
+    sequences: readonly number[];
+    record: { customerId: number; versions: readonly number[] } | null;
+  },
+): Promise<readonly PackPlace[]> =>
+  database.query(
+    placeRow,
+    sql`select pack.run_id, pack.number, pack.sequence, pack.manifest_sha256
+     from evidence_pack pack
+     where pack.organisation_id = ${organisationId} and (
+       pack.run_id = any (${of.runIds}) or pack.sequence = any (${of.sequences}) or exists (
+         select from customer_version version
+         join roster_import imported using (import_id)
+         join run on run.run_id = pack.run_id and run.roster_id = imported.roster_id
+         where version.customer_id = ${of.record?.customerId ?? null}::bigint and version.version = any (${of.record?.versions ?? []})
+           and imported.import_id > pack.after_import and imported.import_id <= pack.through_import
+       )
+     )
+     order by pack.sequence nulls first, pack.pack_id`,
+  );
+
+/** The last pack of an organisation that was written; null without one. */
+export const findLastPack = (database: Queryable, organisationId: number): Promise<EvidenceHead | null> =>
+  findRow(
+    database,
+    headRow,
+    sql`select sequence, manifest_sha256 as sha256 from evidence_pack
+     where organisation_id = ${organisationId} and manifest_sha256 is not null order by sequence desc limit 1`,
+  );
+
 /** The number of packs of an organisation that are not written yet, and since when the first of them waits. */
 export const countWaitingPacks = (database: Queryable, organisation: string) =>
   readRow(
@@ -250,8 +296,6 @@ export async function noteWritten(
      where pack_id = ${packId} and written_at is null`,
   );
 }
-
-const headRow = z.object({ sequence: z.number(), sha256: z.string() }) satisfies z.ZodType<EvidenceHead>;
 
 /** The pack at a place in the chain of an organisation, if it is written; null otherwise. */
 export const findHead = (database: Queryable, organisationId: number, sequence: number): Promise<EvidenceHead | null> =>

@@ -40,9 +40,9 @@ const listOptionNames = (): string[] => [
   ...new Set(listCommands(program).flatMap(({ options }) => options.map(({ long }) => long ?? ''))),
 ];
 
-test('there are at most 66 commands, 27 of them at the top, and at most 70 names of options', () => {
+test('there are at most 67 commands, 27 of them at the top, and at most 70 names of options', () => {
   expect(program.commands.length).toBeLessThanOrEqual(27);
-  expect(commands.length).toBeLessThanOrEqual(66);
+  expect(commands.length).toBeLessThanOrEqual(67);
   expect(listOptionNames().length).toBeLessThanOrEqual(70);
   // The check counts what is there.
   expect([commands.length, listOptionNames().length]).toEqual([
