@@ -79,6 +79,7 @@ export const shared = {
 export const meanings = {
   at: 'the moment to look at (now); a day counts to its end',
   customer: 'the customers with these references',
+  html: 'also write it as a page to print',
   limit: 'how many at most',
   new: 'customers never screened; alerts of the last night',
   out: 'the file or folder to write',

@@ -14,6 +14,15 @@ export interface FiguresLine {
   run: (RunFigures & { shareScreened: number | null }) | null;
 }
 
+/** The lines of a span, and all its days. */
+export interface NightFigures {
+  timezone: string;
+  since: string;
+  until: string;
+  days: readonly string[];
+  lines: readonly FiguresLine[];
+}
+
 /**
  * The figures of the screening runs that began on these days, both included. A day of a roster without a run over all due customers has a line as
  * well, from its first night to yesterday. Throws ConfigError for an unknown roster, and for days in the wrong order.
@@ -21,7 +30,7 @@ export interface FiguresLine {
 export async function readFigures(
   app: AppContext,
   { since, until, roster = null }: { since: string; until: string; roster?: string | null },
-): Promise<{ timezone: string; since: string; until: string; lines: readonly FiguresLine[] }> {
+): Promise<NightFigures> {
   const { timezone } = app.settings;
   const span = { ...toSpan({ since, until }, timezone), roster };
   const { organisationId } = await openOrganisation(app);
@@ -39,7 +48,8 @@ export async function readFigures(
       return listDays(from, last).map((date): FiguresLine => ({ date, roster: first.roster, run: null }));
     });
     const lines = [...runs, ...missing.filter((line) => !nights.has(toKey(line)))];
-    return { timezone, since, until, lines: lines.toSorted(compareLines) };
+    const days = listDays(toDayNumberOf(since), toDayNumberOf(until));
+    return { timezone, since, until, days, lines: lines.toSorted(compareLines) };
   });
 }
 

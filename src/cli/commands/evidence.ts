@@ -4,9 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { flagError } from '../../errors.js';
 import type { EvidenceHead, EvidenceProblem, EvidenceVerdict } from '../../evidence/verify.js';
 import { writePrivately } from '../../files.js';
-import type { Column } from '../../reports/section.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import type { FiguresLine } from '../../runs/evidence-figures.js';
 import { defineCommand, defineDatabaseCommand, mandatory, parsed, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { toOutcome } from '../invocation.js';
@@ -103,7 +101,7 @@ const show = defineDatabaseCommand({
   options: {
     at: parsed('<date>', meanings.at, parseMoment),
     roster: shared.roster,
-    html: text('<file>', 'also write it as a page to print'),
+    html: text('<file>', meanings.html),
   },
   examples: ['evidence show C-1042 --at 2026-03-01', 'evidence show C-1042 --html C-1042.html'],
   run: async (app, { argument: reference, options: { at, roster = null, html }, invocation }) => {
@@ -166,47 +164,22 @@ const figures = defineDatabaseCommand({
     since: mandatory(parsed('<day>', meanings.since, parseDay)),
     until: mandatory(parsed('<day>', meanings.until, parseDay)),
     roster: shared.roster,
+    html: text('<file>', meanings.html),
   },
   examples: [
     'evidence figures --since 2026-01-01 --until 2026-03-31',
-    'evidence figures --since 2026-03-01 --until 2026-03-31 --json',
+    'evidence figures --since 2026-01-01 --until 2026-03-31 --html q1',
   ],
-  run: async (app, { options: { since, until, roster = null } }) => {
+  run: async (app, { options: { since, until, roster = null, html }, invocation }) => {
     const { readFigures } = await import('../../runs/evidence-figures.js');
     const { renderCsv } = await import('../../reports/csv.js');
+    const { figuresColumns, renderFiguresPage } = await import('./evidence-figures-page.js');
     const found = await readFigures(app, { since, until, roster });
-    const csv = [...renderCsv(columns, found.lines, found.timezone)].join('');
+    if (html !== undefined) await writePrivately(resolve(invocation.folder, html), renderFiguresPage(found));
+    const csv = [...renderCsv(figuresColumns, found.lines, found.timezone)].join('');
     return toOutcome('nightscreen/evidence-figures/1', found, csv);
   },
 });
-
-/** As in docs/evidence.md. A cell is empty where nothing is known, and never 0. */
-const columns: readonly Column<FiguresLine>[] = [
-  { key: 'date', cell: ({ date }) => date },
-  { key: 'roster', cell: ({ roster }) => roster },
-  { key: 'run', cell: ({ run }) => run?.runId },
-  { key: 'state', cell: ({ run }) => run?.state ?? 'no_run' },
-  { key: 'selection', cell: ({ run }) => run?.selection },
-  { key: 'in_scope', cell: ({ run }) => run?.inScope },
-  { key: 'screened', cell: ({ run }) => run?.screened },
-  { key: 'reused', cell: ({ run }) => run?.reused },
-  { key: 'failed', cell: ({ run }) => run?.failed },
-  { key: 'skipped', cell: ({ run }) => run?.skipped },
-  { key: 'remaining', cell: ({ run }) => run?.remaining },
-  { key: 'share_screened', cell: ({ run }) => run?.shareScreened },
-  { key: 'held', cell: ({ run }) => run?.hold },
-  { key: 'accepted_by', cell: ({ run }) => run?.acceptedBy },
-  { key: 'controls_passed', cell: ({ run }) => run?.controlsPassed },
-  { key: 'controls_failed', cell: ({ run }) => run?.controlsFailed },
-  { key: 'alerts_opened', cell: ({ run }) => run?.alertsOpened },
-  { key: 'pack', cell: ({ run }) => run && describePack(run) },
-];
-
-/** The place of the last pack in the chain, or why there is none. */
-function describePack({ pack, hasPacks }: NonNullable<FiguresLine['run']>): string | number {
-  if (pack === null) return hasPacks ? 'none' : 'off';
-  return pack.isWritten && pack.sequence !== null ? pack.sequence : 'waits';
-}
 
 const exportOfKeys = defineDatabaseCommand({
   usage: 'export',

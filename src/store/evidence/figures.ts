@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { packEndings, planSelections, runKinds, runStates } from '../../vocabulary.js';
+import { packEndings, planSelections, runKinds, runModes, runStates } from '../../vocabulary.js';
 import type { Queryable } from '../database/database.js';
 import { sql } from '../database/statement.js';
 import { isNightSql } from '../operations/metrics.js';
@@ -12,6 +12,7 @@ const figuresRow = z.object({
   roster: z.string(),
   runId: z.string(),
   kind: z.enum(runKinds),
+  mode: z.enum(runModes),
   selection: z.enum(planSelections).nullable(),
   /** Whether it covers all due customers. */
   isNight: z.boolean(),
@@ -44,7 +45,7 @@ export const readRunFigures = (
 ): Promise<readonly RunFigures[]> =>
   database.query(
     figuresRow,
-    sql`select roster.name as roster, ${runIdSql('run')} as run_id, run.kind, run.selection, coalesce(${isNightSql}, false) as is_night,
+    sql`select roster.name as roster, ${runIdSql('run')} as run_id, run.kind, run.mode, run.selection, coalesce(${isNightSql}, false) as is_night,
        run.state, run.started_at, counts.*,
        case when accepted.run_id is not null then 'accepted' when hold.run_id is not null then 'held' end as hold, accepted.accepted_by,
        controls.*, (

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { renderFiguresPage } from '../../../../src/cli/commands/evidence-figures-page.js';
 import { readFigures } from '../../../../src/runs/evidence-figures.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openHeldSites } from '../../../helpers/held-world.js';
@@ -38,6 +39,19 @@ describeOnPostgres('the figures of nights', (open, databases) => {
       },
     ]);
     expect((await readFigures(await work(), { since: toDay(-dayMs), until: toDay(-dayMs) })).lines).toHaveLength(1);
+
+    let page = '';
+    for await (const chunk of renderFiguresPage(await readFigures(await work(), span(9)))) page += chunk;
+    expect(page).toContain('<title>TEST: not evidence. PARTIAL: Nights from');
+    // Two nights with their shares, a day between them without a run, and nothing for the seven other days.
+    expect(
+      [...page.matchAll(/<rect class="former"[^>]* height="([\d.]+)"/g)].map(([, height]) => Number(height)),
+    ).toEqual([60, 49.998]);
+    expect(page.match(/<rect [^>]*fill="none"/g)).toHaveLength(3);
+    expect(page.match(/stroke-dasharray/g)).toHaveLength(1);
+    expect(page).toContain('83.3 % to 100 %. 1 day without a run.');
+    expect(page).toContain('no run');
+    expect(page).not.toContain('<script');
   });
 
   it('of a held night count nobody as screened', async () => {
