@@ -190,4 +190,13 @@ begin
 end
 $$;
 
+-- As in 0016.
+do $$
+begin
+  execute format(
+    'alter function refuse_rewriting() set search_path = pg_catalog, %s, pg_temp', (select relnamespace::regnamespace from pg_class where oid = 'run'::regclass)
+  );
+end
+$$;
+
 create trigger refuse_rewriting before delete or update or truncate on erasure for each statement execute function refuse_rewriting();

@@ -355,6 +355,10 @@ function findProblem(secret: Secret, mode: RunMode | undefined): string | undefi
     const isSafe = URL.canParse(secret.value) && isSafeUrl(new URL(secret.value));
     return isSafe ? undefined : 'must be a URL with https:// (http:// is allowed to this machine only)';
   }
+  if (secret.name === 'EVIDENCE_KEY') {
+    const isKeys = secret.value.split(',').every((key) => Buffer.from(key.trim(), 'base64').length === 32);
+    return isKeys ? undefined : 'is no key of 32 bytes in base64; make one with `openssl rand -base64 32`';
+  }
   if (secret.name !== 'NIGHTSCREEN_ARCHIVE_PASSWORD') return findUrlProblem(secret);
   const isShort = secret.value.length < leastPasswordLength;
   return isShort ? `must have at least ${leastPasswordLength} characters` : undefined;

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { EvidenceError, usageError } from '../errors.js';
+import { EvidenceError } from '../errors.js';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -35,13 +35,10 @@ export type WrappingKeys = readonly Uint8Array[];
 
 const keyBytes = 32;
 
-/** Reads one or several keys of 32 bytes in base64, with commas between them. Throws ConfigError. */
-export function parseWrappingKeys(text: string): WrappingKeys {
+/** Reads one or several keys of 32 bytes in base64, with commas between them; null for anything else. */
+export function readWrappingKeys(text: string): WrappingKeys | null {
   const keys = text.split(',').map((one) => Buffer.from(one.trim(), 'base64'));
-  if (keys.every(({ length }) => length === keyBytes)) return keys;
-  const remedy =
-    'make one with `openssl rand -base64 32`; after a change the former key follows it, with a comma before it';
-  throw usageError('variable EVIDENCE_KEY', `it is not a key of ${keyBytes} bytes in base64; ${remedy}`);
+  return keys.every(({ length }) => length === keyBytes) ? keys : null;
 }
 
 /** Encrypts a key with the first of these; without any it stays as it is. `about` names it, as in `customer/12`. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { usageError } from '../errors.js';
-import { isWrapped, parseWrappingKeys, unwrapKey, type WrappingKeys, wrapKey } from '../evidence/seal.js';
+import { isWrapped, readWrappingKeys, unwrapKey, type WrappingKeys, wrapKey } from '../evidence/seal.js';
 import { writePrivately } from '../files.js';
 import { ensureKeys, listKeys, noteKeyCopy, readKeys, rewrapKeys } from '../store/evidence/keys.js';
 import type { EvidenceKeyKind } from '../vocabulary.js';
@@ -10,9 +10,12 @@ import type { AppContext } from './app-context.js';
 /** The environment variable with the keys that wrap all others. */
 const wrappingVariable = 'EVIDENCE_KEY';
 
-function readWrappingKeys({ secret }: AppContext): WrappingKeys {
+function listWrappingKeys({ secret }: AppContext): WrappingKeys {
   const text = secret(wrappingVariable);
-  return text === undefined ? [] : parseWrappingKeys(text);
+  if (text === undefined) return [];
+  const keys = readWrappingKeys(text);
+  if (keys !== null) return keys;
+  throw usageError(`variable ${wrappingVariable}`, 'it is no key of 32 bytes in base64');
 }
 
 const keyBytes = 32;
@@ -23,7 +26,7 @@ export async function openKeys(
   kind: EvidenceKeyKind,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, Uint8Array>> {
-  const wrapping = readWrappingKeys(app);
+  const wrapping = listWrappingKeys(app);
   const make = (id: number): Buffer => wrapKey(wrapping, `${kind}/${id}`, randomBytes(keyBytes));
   const stored = await ensureKeys(app.database, kind, ids, make);
   return new Map([...stored].map(([id, key]) => [id, unwrapKey(wrapping, `${kind}/${id}`, key)]));
@@ -91,7 +94,7 @@ const toUnwrappedError = () =>
   );
 
 function requireWrappingKeys(app: AppContext): WrappingKeys {
-  const wrapping = readWrappingKeys(app);
+  const wrapping = listWrappingKeys(app);
   if (wrapping.length > 0) return wrapping;
   throw usageError(
     `variable ${wrappingVariable}`,

@@ -35,7 +35,7 @@ describe.each(configurations)('%s', (path) => {
           .map((time) => `${job.name}: ${date} ${time}`),
       ),
     );
-    expect(planned.map(({ job }) => job.name).toSorted()).toEqual(['report', 'rescreen', 'sweep']);
+    expect(planned.map(({ job }) => job.name).toSorted()).toEqual(['report', 'rescreen', 'retention', 'sweep']);
     expect(odd).toEqual([]);
   });
 });

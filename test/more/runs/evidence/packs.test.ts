@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,11 +6,12 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { chainHeadSchema } from '../../../../src/evidence/manifest.js';
 import { verifyEvidence } from '../../../../src/evidence/verify.js';
-import { evidenceSettingsSchema } from '../../../../src/runs/app-context.js';
+import { type AppContext, evidenceSettingsSchema } from '../../../../src/runs/app-context.js';
+import { exportKeys, wrapAllKeys } from '../../../../src/runs/evidence-keys.js';
 import { writeMissingPacks } from '../../../../src/runs/packs.js';
 import { acceptRun } from '../../../../src/runs/screening/accept-run.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
-import { readColumn, readRow } from '../../../../src/store/database/database.js';
+import { type Database, readColumn, readRow } from '../../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { digestAll, openEvidenceFolders } from '../../../helpers/evidence-folders.js';
 import { exposed, names, sanctioned, worldOf } from '../../../helpers/held-world.js';
@@ -165,4 +166,43 @@ describeOnEachDatabase('the packs of a run', (open) => {
     const [report] = await runReports(app, {});
     expect(await readFile(join(report?.directory ?? '', 'report.html'), 'utf8')).toContain('evidence: off');
   });
+
+  it('keys are wrapped with EVIDENCE_KEY: without it no pack is written, a new one wraps all again, and the export has no bare key', async () => {
+    const site = await openSite();
+    const { dir, settings } = await makeSettings();
+    const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+    const withKey = (app: AppContext, key: string | undefined) => ({
+      ...app,
+      secret: (name: string) => (name === 'EVIDENCE_KEY' ? key : app.secret(name)),
+    });
+    await site.run(await site.work({ settings, offsetMs: -3 * dayMs }));
+    const bare = await readKeys(site.database);
+    expect(bare.every((key) => key.length === 64)).toBe(true);
+    const app = await site.work({ settings, offsetMs: -2 * dayMs });
+    const file = join(dir, '..', 'keys.jsonl');
+    await expect(exportKeys(withKey(app, undefined), file, 'ada')).rejects.toThrow('EVIDENCE_KEY');
+    await expect(exportKeys(withKey(app, first), file, 'ada')).rejects.toThrow('evidence keys wrap');
+    await wrapAllKeys(withKey(app, first));
+    await site.run(withKey(app, first));
+    const wrapped = await readKeys(site.database);
+    expect(wrapped.every((key) => key.length === 120)).toBe(true);
+    // A night without changes has nothing to seal.
+    site.sandbox.setWorld({ watchlist: watchlist.slice(1), dossiers: [] });
+    const blind = await site.work({ settings, offsetMs: -dayMs });
+    await site.run(withKey(blind, second));
+    expect(blind.events).toContainEqual(expect.objectContaining({ code: 'evidence_not_written' }));
+    await wrapAllKeys(withKey(app, `${second},${first}`));
+    await expect(wrapAllKeys(withKey(app, first))).rejects.toThrow('EVIDENCE_KEY does not open it');
+    await site.run(withKey(await site.work({ settings }), second));
+    expect(await verifyEvidence(dir)).toMatchObject({ packs: 4, problems: [] });
+    await rm(join(dir, '1'), { recursive: true });
+    expect(await writeMissingPacks(withKey(app, second))).toMatchObject({ made: [join(dir, '1', '1')], lost: [] });
+    await exportKeys(withKey(app, second), file, 'ada');
+    const exported = await readFile(file, 'utf8');
+    expect(exported.split('\n')).toHaveLength((await readKeys(site.database)).length + 1);
+    for (const key of bare) expect(exported).not.toContain(Buffer.from(key, 'hex').toString('base64'));
+  });
 });
+
+const readKeys = (database: Database) =>
+  readColumn(database, z.string(), `select encode(key, 'hex') from evidence_key`);
