@@ -34,7 +34,7 @@ export async function openKeys(
 
 /** The same, but only those that are there. */
 export async function openKnownKeys(app: AppContext, kind: EvidenceKeyKind, ids: readonly number[]) {
-  const wrapping = readWrappingKeys(app);
+  const wrapping = listWrappingKeys(app);
   const stored = await readKeys(app.database, kind, ids);
   return stored.map(({ id, key }) => ({ kind, id, key: unwrapKey(wrapping, `${kind}/${id}`, key) }));
 }
