@@ -87,7 +87,7 @@ function showNight(night: ReturnType<typeof findNight>, x: number): Markup {
   }
   if (night === 'unknown')
     return html`${frame}<text x="${x + 1.5}" y="${height / 2}" font-size="9" fill="currentColor">?</text>`;
-  const filled = night * height;
+  const filled = Math.floor(night * height * 10) / 10;
   return html`${frame}<rect class="former" x="${x}" y="${height + 0.5 - filled}" width="${barWidth}" height="${filled}"/>`;
 }
 

@@ -46,7 +46,7 @@ describeOnPostgres('the figures of nights', (open, databases) => {
     // Two nights with their shares, a day between them without a run, and nothing for the seven other days.
     expect(
       [...page.matchAll(/<rect class="former"[^>]* height="([\d.]+)"/g)].map(([, height]) => Number(height)),
-    ).toEqual([60, 49.998]);
+    ).toEqual([60, 49.9]);
     expect(page.match(/<rect [^>]*fill="none"/g)).toHaveLength(3);
     expect(page.match(/stroke-dasharray/g)).toHaveLength(1);
     expect(page).toContain('83.3 % to 100 %. 1 day without a run.');
