@@ -2,7 +2,7 @@
 """Verifies a folder of evidence packs, as docs/evidence.md describes them: verify-evidence.py FOLDER [SEQUENCE:SHA256]
 The second argument is a head from an old report. Exit code 0: whole; 1: problems, of each file the first. Needs Python 3.8."""
 import base64, hashlib, json, os, re, sys, zlib
-OUTCOMES, REMOVED = ['skipped', 'reused', 'screened', 'remaining', 'failed'], 'removed.json'
+OUTCOMES = ['skipped', 'reused', 'screened', 'remaining', 'failed']
 RUN, CUSTOMERS, ANSWERS, CHANGES, DISPOSITIONS = NAMES = [
     'run.json', 'customers.jsonl.gz', 'answers.jsonl.gz', 'changes.jsonl.gz', 'dispositions.jsonl.gz']
 PARTS = {CUSTOMERS: 'record row search single customer gap'.split(), ANSWERS: 'answer detail'.split(),
@@ -119,16 +119,11 @@ def check_pack(pack, chain):
         sums = ''.join(f'{get(name)}  {name}\n' for name in names)
         need(sums.encode() == read(pack.folder, 'SHA256SUMS'), 'SHA256SUMS differs from the files')
 
-def read_removed(folder):
-    removed = json.loads(read(folder, REMOVED))
-    need(removed['schema'] == 'nightscreen/evidence-removed/1', 'the schema is another one')
-    return to_head(removed['through'])
-
-def check_chain(packs, head, removed):
+def check_chain(packs, head):
     chain, before, heads = {}, None, []
     for pack in sorted(packs, key=lambda pack: pack.sequence):
         former = to_head(pack.manifest['former'])
-        heads = heads or [removed or (head if former == head else '0')]
+        heads = heads or [head if former == head else '0']
         follows = former == heads[-1] and pack.sequence == int(former.split(':')[0]) + 1
         attempt(pack.path, need, follows, f'the former pack is not {heads[-1]}: packs are missing or changed')
         attempt(pack.path, need, pack.organisation == packs[0].organisation, f'another organisation: {pack.organisation}')
@@ -140,11 +135,10 @@ def check_chain(packs, head, removed):
     return f'{len(problems)} problems; {len(packs)} packs from {heads[1:2]} to {heads[-1:]}; signatures are not checked'
 
 def main(folder, head=None):
-    runs = [run for run in os.listdir(folder) if not re.fullmatch(r'\.\d+-\d+\.[0-9a-f]{12}\.tmp|removed\.json', run)]
+    runs = [run for run in os.listdir(folder) if not re.fullmatch(r'\.\d+-\d+\.[0-9a-f]{12}\.tmp', run)]
     paths = [f'{run}/{pack}' for run in runs for pack in attempt(run, os.listdir, os.path.join(folder, run)) or []]
     packs = [pack for pack in (attempt(path, Pack, folder, path) for path in sorted(paths)) if pack]
-    removed = os.path.exists(os.path.join(folder, REMOVED)) and attempt(REMOVED, read_removed, folder)
-    print(check_chain(packs, head, removed), *problems, sep='\n')
+    print(check_chain(packs, head), *problems, sep='\n')
     return 1 if problems else 0
 
 sys.exit(main(*sys.argv[1:]))

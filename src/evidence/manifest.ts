@@ -71,18 +71,6 @@ const isOrdered = (files: readonly ListedFile[]): boolean => {
   return places.every((place, at) => at === 0 || place > (places[at - 1] ?? place));
 };
 
-/** The file beside the folders of runs that says which packs retention has removed. */
-export const removedName = 'removed.json';
-
-/** `through` is the last pack that was removed, with all before it. */
-export const removedSchema = z.strictObject({
-  schema: z.literal('nightscreen/evidence-removed/1'),
-  through: chainHeadSchema,
-  at: z.iso.datetime({ offset: true }),
-  by: z.string().min(1),
-});
-export type RemovedPacks = z.infer<typeof removedSchema>;
-
 /** Says in one line where a value breaks its schema first, such as `counts.planned: expected number`. */
 export function describeMistake({ issues }: z.ZodError): string {
   const [issue] = issues;

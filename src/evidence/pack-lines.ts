@@ -294,7 +294,7 @@ export class PackLines {
       throw new LineError(`answer ${answer} is not in pack ${ofPack}`);
   }
 
-  /** Null for a pack that cannot be asked: it was removed by retention, is missing, or is damaged, which is reported there. */
+  /** Null for a pack that cannot be asked: it is missing or damaged, which is reported there. */
   private findPack(ofPack: number): PackIndex | null {
     if (ofPack > this.sequence) throw new LineError(`the line refers to pack ${ofPack}, which is later than its own`);
     if (ofPack < this.first) return null;

@@ -1,9 +1,8 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readMessage, usageError } from '../errors.js';
+import { readMessage } from '../errors.js';
 import {
   describeMistake,
   type LineFileName,
@@ -11,9 +10,6 @@ import {
   manifestName,
   manifestSchema,
   type PackManifest,
-  type RemovedPacks,
-  removedName,
-  removedSchema,
   runName,
   signatureName,
   sumsName,
@@ -42,19 +38,6 @@ export async function readManifest(folder: string, path: string): Promise<FoundP
   const { data, error } = manifestSchema.safeParse(parseJson(bytes));
   if (error) throw new Error(`it has not the form of a manifest: ${describeMistake(error)}`);
   return { path, manifest: data, sha256: digest(bytes) };
-}
-
-/** What a folder says of the packs that retention has removed; null where it says nothing. Throws ConfigError for a file that is not in its form. */
-export async function readRemoved(folder: string): Promise<RemovedPacks | null> {
-  const path = join(folder, removedName);
-  if (!existsSync(path)) return null;
-  try {
-    const { data, error } = removedSchema.safeParse(parseJson(await readWhole(path)));
-    if (error) throw new Error(describeMistake(error));
-    return data;
-  } catch (error) {
-    throw usageError(`file ${path}`, `it cannot be read (${readMessage(error)}); restore it from a backup`, error);
-  }
 }
 
 const parseJson = (bytes: Buffer): unknown => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

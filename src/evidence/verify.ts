@@ -3,9 +3,9 @@ import { type Dirent, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMessage, usageError } from '../errors.js';
-import { type EvidenceHead, manifestName, type RemovedPacks, removedName, signatureName } from './manifest.js';
+import { type EvidenceHead, manifestName, signatureName } from './manifest.js';
 import { type Erasure, type PackIndex, PackLines } from './pack-lines.js';
-import { type EvidenceProblem, type FoundPack, PackCheck, readManifest, readRemoved } from './verify-pack.js';
+import { type EvidenceProblem, type FoundPack, PackCheck, readManifest } from './verify-pack.js';
 
 export type { EvidenceHead } from './manifest.js';
 export type { EvidenceProblem, FoundPack } from './verify-pack.js';
@@ -21,8 +21,6 @@ export interface EvidenceVerdict {
   since: number | null;
   /** The last pack; null without one. */
   head: EvidenceHead | null;
-  /** What the folder says of the packs that retention has removed; null where it says nothing. */
-  removed: RemovedPacks | null;
   /** Customers whose key was destroyed. Their lines remain in the packs, and nobody can read them. */
   erased: readonly Erasure[];
   /** The number of packs with a signature that holds, and the public keys (base64 of SPKI) that made them, each with its first and last pack. */
@@ -56,9 +54,8 @@ export async function verifyEvidence(folder: string, options: VerifyOptions = {}
   const signers = options.publicKey === undefined ? null : readPublicKeys(options.publicKey);
   const { paths, unfinished, problems } = await listPacks(folder);
   const chain = await readChain(folder, paths, problems);
-  const removed = await readRemoved(folder).catch(readMessage);
-  problems.push(...findStartProblems(chain[0], removed, options.head));
   const [first] = chain;
+  problems.push(...findStartProblems(first, options.head));
   const last = chain.at(-1);
   const indexes = new Map<number, PackIndex>();
   const erased: Erasure[] = [];
@@ -98,7 +95,6 @@ export async function verifyEvidence(folder: string, options: VerifyOptions = {}
     records,
     since: first?.manifest.sequence ?? null,
     head,
-    removed: typeof removed === 'string' ? null : removed,
     erased,
     signed,
     unfinished,
@@ -132,15 +128,14 @@ export async function readChainEnd(folder: string): Promise<ChainEnd | null> {
   };
 }
 
-/** The pack of a run that is accepted later may follow those of newer runs. */
-const newestTried = 10;
+/** How many packs are tried at each end: the pack of a run that is accepted later may follow those of newer runs. */
+const endTried = 10;
 
-/** The last pack of a whole folder, where it is among those of the newest runs: its number is that of all. Null where all must be read. */
+/** The last pack of a folder without a gap, where both ends of the chain are among the packs tried. Null where all must be read. */
 async function findLast(folder: string, paths: readonly string[]): Promise<FoundPack | null> {
-  const removed = await readRemoved(folder).catch(() => null);
-  const newest = await readChain(folder, paths.slice(-newestTried), []);
-  const last = newest.at(-1);
-  return last?.manifest.sequence === paths.length + (removed?.through.sequence ?? 0) ? last : null;
+  const ends = await readChain(folder, [...paths.slice(0, endTried), ...paths.slice(-endTried)], []);
+  const [first, last] = [ends[0], ends.at(-1)];
+  return first && last && last.manifest.sequence - first.manifest.sequence === paths.length - 1 ? last : null;
 }
 
 /** The manifests of a folder that can be read, in the order of the chain; checks nothing. Throws ConfigError when the folder cannot be read. */
@@ -183,7 +178,6 @@ async function listPacks(folder: string) {
   const problems: EvidenceProblem[] = [];
   for (const entry of await listEntries(folder)) {
     if (passingForm.test(entry.name)) unfinished.push(entry.name);
-    else if (entry.name === removedName) continue;
     else if (!isNumberedFolder(entry)) problems.push(toProblem(null, 'this is no folder of a run', entry.name));
     else
       for (const pack of await listEntries(join(folder, entry.name))) {
@@ -266,27 +260,13 @@ function findChainProblems({ path, manifest }: FoundPack, before: FoundPack | un
   return problems;
 }
 
-/** Packs before the first one must have been removed by retention, or a head from an old report must name the last of them. */
-function findStartProblems(
-  first: FoundPack | undefined,
-  removed: RemovedPacks | string | null,
-  head: EvidenceHead | undefined,
-): readonly EvidenceProblem[] {
-  if (typeof removed === 'string') return [toProblem(null, removed, removedName)];
-  if (first === undefined) return [];
-  const { former } = first.manifest;
-  if (isSameHead(former, removed?.through ?? null)) return [];
-  if (removed !== null) {
-    const what = `it says that the packs up to ${removed.through.sequence} were removed, and the first pack, ${first.path}, does not follow them`;
-    return [toProblem(null, what, removedName)];
-  }
-  if (former === null || isSameHead(former, head ?? null)) return [];
-  const what = `the packs before ${former.sequence + 1} are missing, and no ${removedName} says that retention removed them`;
+/** Packs before the first one may be missing only where a head from an old report names the last of them. */
+function findStartProblems(first: FoundPack | undefined, head: EvidenceHead | undefined): readonly EvidenceProblem[] {
+  const { former } = first?.manifest ?? {};
+  if (!first || !former || (former.sequence === head?.sequence && former.sha256 === head.sha256)) return [];
+  const what = `the packs before ${first.manifest.sequence} are missing, and no given head names the last of them`;
   return [toProblem(first.path, what, manifestName)];
 }
-
-const isSameHead = (one: EvidenceHead | null, other: EvidenceHead | null): boolean =>
-  one?.sequence === other?.sequence && one?.sha256 === other?.sha256;
 
 /** What is wrong with a head of old, which must be in the chain, or be named by its first pack. */
 function findHeadProblems(head: EvidenceHead, chain: readonly FoundPack[]): readonly EvidenceProblem[] {

@@ -163,8 +163,7 @@ async function readChainOf(dir: string, { packs, last }: Contents): Promise<read
   const next =
     'check the folder with `nightscreen evidence verify`, or make missing packs again with `nightscreen evidence write`';
   const [first] = packs;
-  if (first === undefined)
-    throw refuse('the runs concerned have no pack of evidence', 'evidence was off, or retention removed them');
+  if (first === undefined) throw refuse('the runs concerned have no pack of evidence', 'evidence was off then');
   const waiting = packs.find(({ manifestSha256 }) => manifestSha256 === null);
   if (waiting)
     throw refuse(

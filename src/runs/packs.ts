@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { EvidenceError, readMessage } from '../errors.js';
 import { seal } from '../evidence/seal.js';
 import { type ChainEnd, readChainEnd } from '../evidence/verify.js';
-import { readRemoved } from '../evidence/verify-pack.js';
 import { type PackContent, toPackFolder, writePack } from '../evidence/write-pack.js';
 import type { Database } from '../store/database/database.js';
 import {
@@ -76,7 +75,7 @@ export const writePackAtEnd = async (app: AppContext, signal: AbortSignal): Prom
 
 /**
  * Writes the packs that are missing from the folder again, from the database, byte for byte. Gives their folders, and why others cannot be made: the
- * database no longer holds what they held. What retention has removed stays away.
+ * database no longer holds what they held.
  */
 export async function writeMissingPacks(app: AppContext): Promise<{ made: string[]; lost: string[] }> {
   const { evidence, organisation } = app.settings;
@@ -84,10 +83,9 @@ export async function writeMissingPacks(app: AppContext): Promise<{ made: string
   const [made, lost]: [string[], string[]] = [[], []];
   if (dir === null) return { made, lost };
   const { organisationId } = await ensureOrganisation(app.database, organisation, app.clock.now());
-  const removed = await readRemoved(dir);
   for (const pack of await readWrittenPacks(app.database, organisationId)) {
     const folder = toPackFolder(dir, pack.runId, pack.number);
-    if (existsSync(folder) || pack.sequence <= (removed?.through.sequence ?? 0)) continue;
+    if (existsSync(folder)) continue;
     try {
       await writeFiles(app, dir, pack);
       made.push(folder);

@@ -46,7 +46,6 @@ function describeVerdict({
   records,
   since,
   head,
-  removed,
   erased,
   signed,
   problems,
@@ -55,7 +54,6 @@ function describeVerdict({
   const lines = [
     `evidence of ${organisation}: ${countNoun(packs, 'pack')} with ${countNoun(records, 'record')}`,
     `from pack ${since} to pack ${head.sequence}, whose manifest has the SHA-256 ${head.sha256}`,
-    removed && `the packs up to ${removed.through.sequence} were removed at ${removed.at} by ${removed.by}`,
     signed.packs === 0 && 'not signed',
     ...signed.signers.map(({ signer, from, through }) => `packs ${from} to ${through} signed by ${signer}`),
     ...erased.map(({ customer, at, by }) => `customer ${customer} was erased at ${at} by ${by}`),

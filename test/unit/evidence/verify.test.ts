@@ -85,7 +85,6 @@ it('a whole chain has no problem, and the verdict says what it proves', async ()
     records: 112,
     since: 1,
     head: made.heads[4],
-    removed: null,
     erased: [1, 2].map((customer) => ({
       customer,
       at: '2026-01-01T02:00:09.000Z',
@@ -348,25 +347,27 @@ const copyPack = (tree: FileTree, from: FileTree, source: string, target: string
   ]);
 };
 
-/** What retention leaves where it has removed the packs up to one. */
-const removeThrough = (tree: FileTree, place: number, through = made.heads[place - 1]): FileTree => {
-  const removed = { schema: 'nightscreen/evidence-removed/1', through, at: '2031-01-01T00:00:00Z', by: 'j.holm' };
-  const left = made.paths.slice(0, place).reduce((rest, pack) => copyPack(rest, new Map(), '', pack), tree);
-  return changeFile(left, 'removed.json', () => Buffer.from(JSON.stringify(removed)));
-};
+const without = (...packs: string[]): FileTree =>
+  packs.reduce((tree, pack) => copyPack(tree, new Map(), '', pack), good);
 
-it('the first packs may be missing where the folder says that they were removed, or where a head proves it', async () => {
-  const verdict = await verifyTree(removeThrough(good, 2), { head: made.heads[4] });
-  expect(verdict).toMatchObject({ since: 3, packs: 3, problems: [] });
-  expect(verdict.removed).toMatchObject({ through: made.heads[1], at: '2031-01-01T00:00:00Z', by: 'j.holm' });
-  const bare = changeFile(removeThrough(good, 2), 'removed.json', () => null);
-  const missing = problem('9/1', 'manifest.json', null, 'the packs before 3 are missing, and no removed.json says');
-  expect(await listProblems(bare)).toEqual([missing]);
-  expect(await listProblems(bare, { head: made.heads[4] })).toEqual([missing]);
-  expect(await listProblems(bare, { head: made.heads[1] })).toEqual([]);
+it('the first packs may be missing only where the given head is the last of them', async () => {
+  const later = without(night, check);
+  const [first, second] = made.heads;
+  const missing = problem('9/1', 'manifest.json', null, 'the packs before 3 are missing');
+  expect(await verifyTree(later, { head: second })).toMatchObject({ since: 3, packs: 3, problems: [] });
+  expect(await listProblems(later)).toEqual([missing]);
+  expect(await listProblems(later, { head: made.heads[4] })).toEqual([missing]);
+  expect(await listProblems(later, { head: { ...second, sha256: first?.sha256 } })).toEqual([
+    missing,
+    problem(null, 'manifest.json', null, 'the chain was rebuilt since'),
+  ]);
+  expect(await listProblems(later, { head: first })).toEqual([
+    missing,
+    problem(null, null, null, 'the head proves nothing'),
+  ]);
 });
 
-it('the end of a chain is found in a whole folder, where packs were removed, and in a damaged one', async () => {
+it('the end of a chain is found in a whole folder, without its first packs, and in a damaged one', async () => {
   const lastPacks = new Map(
     [...made.paths].map((path) => path.split('/')).map(([run = '', pack]) => [run, Number(pack)]),
   );
@@ -374,8 +375,8 @@ it('the end of a chain is found in a whole folder, where packs were removed, and
   expect(await readChainEnd(folder)).toEqual(end);
   const cut = changeFile(good, `${last}/manifest.json`, (bytes) => bytes.subarray(1));
   for (const [tree, head] of [
-    [removeThrough(good, 2), made.heads[4]],
-    [copyPack(good, new Map(), '', check), made.heads[4]],
+    [without(night, check), made.heads[4]],
+    [without(check), made.heads[4]],
     [cut, made.heads[3]],
   ] as const) {
     await writeTree(folder, good, tree);
@@ -384,21 +385,7 @@ it('the end of a chain is found in a whole folder, where packs were removed, and
   }
 });
 
-it('a removed.json that is not followed by the first pack, or not in its form, is named', async () => {
-  const other = problem(null, 'removed.json', null, 'the first pack');
-  expect(await listProblems(removeThrough(good, 2, made.heads[0]))).toEqual([other]);
-  const rebuilt = { sequence: 2, sha256: 'a'.repeat(64) };
-  expect(await listProblems(removeThrough(good, 2, rebuilt))).toEqual([other]);
-  expect(await listProblems(removeThrough(good, 0, made.heads[1]))).toEqual([other]);
-  for (const text of ['', '[]', '{"schema":"nightscreen/evidence-removed/1"}']) {
-    const broken = changeFile(removeThrough(good, 2), 'removed.json', () => Buffer.from(text));
-    expect(await listProblems(broken)).toEqual([problem(null, 'removed.json', null, 'it cannot be read')]);
-  }
-});
-
 it('missing packs are named', async () => {
-  const without = (...packs: string[]): FileTree =>
-    packs.reduce((tree, pack) => copyPack(tree, new Map(), '', pack), good);
   expect(await listProblems(without(check))).toEqual([
     problem('9/1', 'manifest.json', null, 'pack 2 of the chain is missing'),
   ]);
@@ -414,16 +401,6 @@ it('missing packs are named', async () => {
     problem(null, null, null, 'the folder has no pack that can be read'),
     problem(null, null, null, 'the last packs are missing'),
   ]);
-});
-
-it('a head older than the first pack is compared where that pack names it, and else proves nothing', async () => {
-  const later = removeThrough(good, 2);
-  const [first, second] = made.heads;
-  expect(await listProblems(later, { head: second })).toEqual([]);
-  expect(await listProblems(later, { head: { ...second, sha256: first?.sha256 } })).toEqual([
-    problem(null, 'manifest.json', null, 'the chain was rebuilt since'),
-  ]);
-  expect(await listProblems(later, { head: first })).toEqual([problem(null, null, null, 'the head proves nothing')]);
 });
 
 it('a pack of another organisation is named, in place of one and beside all', async () => {

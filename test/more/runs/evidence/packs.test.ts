@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { chainHeadSchema } from '../../../../src/evidence/manifest.js';
 import { verifyEvidence } from '../../../../src/evidence/verify.js';
 import { type AppContext, evidenceSettingsSchema } from '../../../../src/runs/app-context.js';
 import { exportKeys, wrapAllKeys } from '../../../../src/runs/evidence-keys.js';
 import { writeMissingPacks } from '../../../../src/runs/packs.js';
 import { acceptRun } from '../../../../src/runs/screening/accept-run.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
-import { type Database, readColumn, readRow } from '../../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { digestAll, openEvidenceFolders } from '../../../helpers/evidence-folders.js';
 import { exposed, names, sanctioned, worldOf } from '../../../helpers/held-world.js';
@@ -38,19 +37,6 @@ describeOnEachDatabase('the packs of a run', (open) => {
     const made = [join(dir, '2', '1'), join(dir, '4', '1')];
     expect(await writeMissingPacks(app)).toEqual({ made, lost: [] });
     expect(await digestAll(dir)).toEqual(before);
-    // What retention has removed stays away.
-    const through = await readRow(
-      site.database,
-      chainHeadSchema,
-      'select sequence, manifest_sha256 as sha256 from evidence_pack where sequence = 2',
-    );
-    const removed = { schema: 'nightscreen/evidence-removed/1', through, at: new Date(), by: 'retention' };
-    await writeFile(join(dir, 'removed.json'), JSON.stringify(removed));
-    for (const run of ['1', '2', '3']) await rm(join(dir, run), { recursive: true });
-    expect(await writeMissingPacks(app)).toEqual({ made: [join(dir, '3', '1')], lost: [] });
-    expect(await verifyEvidence(dir)).toMatchObject({ since: 3, packs: 2, problems: [] });
-    await writeFile(join(dir, 'removed.json'), '{}');
-    await expect(writeMissingPacks(app)).rejects.toThrow('restore it from a backup');
   });
 
   it('what a written pack holds is never changed in the database, and a key is only deleted', async () => {
