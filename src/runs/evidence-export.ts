@@ -44,7 +44,7 @@ export async function exportCustomer(
 ) {
   const { reference, roster, runs, alerts, record, erasure } = evidence;
   if (erasure !== null) {
-    const message = `${reference} was erased: nothing personal is left to hand over. Export a run with --run, or see \`nightscreen evidence show\``;
+    const message = `${reference} was erased: nothing personal is left to hand over. Export a run with --run, or see the erasure: nightscreen evidence show ${reference}`;
     throw flagError('--customer', message);
   }
   const parties = runs.flatMap((run) => run.parties);
