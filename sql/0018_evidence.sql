@@ -141,6 +141,16 @@ create trigger refuse_emptying before truncate on evidence_pack for each stateme
 create trigger refuse_rewriting before update or delete or truncate on packed for each statement execute function refuse_rewriting();
 create trigger refuse_rewriting before update or truncate on evidence_key for each statement execute function refuse_rewriting();
 
+-- The answers that parties had in runs whose plans and calls left the database: an erasure finds them here.
+create table kept_answer (
+  party_id bigint,
+  request_id bigint,
+  response_id bigint,
+  primary key (party_id, request_id, response_id)
+);
+
+create index kept_answer_by_request on kept_answer (request_id);
+
 -- Customers under legal hold are never erased. A hold is released once.
 create table legal_hold (
   hold_id bigint generated always as identity primary key,
@@ -190,12 +200,45 @@ begin
 end
 $$;
 
+-- As in 0012, but for an erasure.
+create or replace function check_invitation() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' and current_setting('nightscreen.erases', true) = 'on' and is_owner() then
+    return old;
+  end if;
+  if tg_op = 'DELETE' or tg_op = 'UPDATE' and not starts_with(new.events::text, rtrim(old.events::text, ']')) then
+    raise exception 'events of invitations are never changed or removed' using errcode = 'restrict_violation';
+  end if;
+  if exists (
+    select from jsonb_array_elements(new.events) event
+    where event ->> 'runId' is not null and not exists (select from run where run.run_id = (event ->> 'runId')::bigint)
+  ) then
+    raise foreign_key_violation using message = 'an event of an invitation names a run that does not exist';
+  end if;
+  if tg_op = 'UPDATE' and new.reminded_at is not distinct from old.reminded_at
+    and (new.state <> 'sending' or new.sending_at is not distinct from old.sending_at and old.state = 'sending') then
+    return new;
+  end if;
+  if not exists (
+    select from judge_invitations(
+      new.account_id, array[new.discrepancy_id], greatest(new.intended_at, new.sending_at, new.reminded_at)
+    ) judged
+    join discrepancy using (discrepancy_id)
+    where judged.obstacle is null and discrepancy.customer_id = new.customer_id
+  ) then
+    raise exception 'the customer of this invitation is not invited now' using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end
+$$;
+
 -- As in 0016.
 do $$
+declare
+  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
 begin
-  execute format(
-    'alter function refuse_rewriting() set search_path = pg_catalog, %s, pg_temp', (select relnamespace::regnamespace from pg_class where oid = 'run'::regclass)
-  );
+  execute format('alter function refuse_rewriting() set search_path = pg_catalog, %s, pg_temp', tables_schema);
+  execute format('alter function check_invitation() set search_path = pg_catalog, %s, pg_temp', tables_schema);
 end
 $$;
 

@@ -7,7 +7,7 @@ import { mailSettingsSchema } from '../mail/settings.js';
 import { controlSchema } from '../matches/control.js';
 import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
-import { durationSchema } from '../roster/duration.js';
+import { durationSchema, toDurationMs } from '../roster/duration.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema, fleetSettingsSchema, runSettingsSchema, timezoneSchema } from '../runs/app-context.js';
 import { reviewSettingsSchema } from '../runs/review/settings.js';
@@ -87,6 +87,7 @@ export const configSchema = z.strictObject({
         .default(false)
         .describe('allow a live key with the embedded database, which is one disk of one host without a replica'),
       keepRuns: durationSchema
+        .refine((span) => toDurationMs(span) >= 35 * 86_400_000, { error: 'must be 35d or longer' })
         .default('400d')
         .describe(
           'after this time `retention run` removes plans and calls of runs whose packs verify; `evidence show` reads the packs',

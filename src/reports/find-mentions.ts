@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { ReportError, readErrorCode } from '../errors.js';
+import { isWithoutSpaces } from '../roster/name-text.js';
 
 /** The texts by which people are found in files. */
 export interface Mentioned {
@@ -22,14 +23,14 @@ export async function findMentions(directory: string, mentioned: Mentioned): Pro
   const found: string[] = [];
   for (const entry of entries.filter((one) => one.isDirectory())) {
     const folder = join(directory, entry.name);
-    const inside = await list(folder);
+    const inside = await list(folder, true);
     if (entry.name === 'mail') {
-      for (const { name } of inside)
-        if (await isMentionedIn(join(folder, name), isMentioned)) found.push(join(folder, name));
+      for (const { parentPath, name } of inside)
+        if (await isMentionedIn(join(parentPath, name), isMentioned)) found.push(join(parentPath, name));
       continue;
     }
-    for (const { name } of inside) {
-      if (!(await isMentionedIn(join(folder, name), isMentioned))) continue;
+    for (const { parentPath, name } of inside) {
+      if (!(await isMentionedIn(join(parentPath, name), isMentioned))) continue;
       found.push(folder);
       // Encrypted archives cannot be searched; they hold what the folder holds.
       const beside = entries.filter((one) => one.isFile() && one.name.startsWith(`${entry.name}.`));
@@ -40,9 +41,10 @@ export async function findMentions(directory: string, mentioned: Mentioned): Pro
   return found;
 }
 
-async function list(folder: string): Promise<readonly Dirent[]> {
+/** Former revisions of a report are in folders of their own. */
+async function list(folder: string, recursive = false): Promise<readonly Dirent[]> {
   try {
-    return await readdir(folder, { withFileTypes: true });
+    return await readdir(folder, { withFileTypes: true, recursive });
   } catch (error) {
     if (readErrorCode(error) === 'ENOENT') return [];
     throw new ReportError('report_not_read', `${folder} cannot be searched for mentions; nothing was removed`, {
@@ -64,19 +66,19 @@ async function isMentionedIn(path: string, isMentioned: (text: string) => boolea
   }
 }
 
-/** A name counts wherever it stands, in any letter case; a reference only as a whole word. */
+/** Names and references count as whole words, in any letter case. */
 function toMatcher({ references, names }: Mentioned): (text: string) => boolean {
-  const known = names.flatMap(listSpellings).map((name) => name.toLowerCase());
-  const words = references.flatMap(listSpellings);
+  const words = [...names, ...references].flatMap(listSpellings).map((word) => word.toLowerCase());
   return (text) => {
     const lower = text.toLowerCase();
-    return known.some((name) => lower.includes(name)) || words.some((word) => hasWord(text, word));
+    return words.some((word) => hasWord(lower, word));
   };
 }
 
 const partOfWord = /[\p{L}\p{N}]/u;
 
 function hasWord(text: string, word: string): boolean {
+  if (isWithoutSpaces(word)) return text.includes(word);
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
     const around = [text.charAt(at - 1), text.charAt(at + word.length)];
     if (!around.some((character) => partOfWord.test(character))) return true;

@@ -88,7 +88,11 @@ async function describeBy(
       run.state === 'running' || run.state === 'stopped' ? (await countUnproven(database, run.runId)).customers : null,
     sums,
     planned: await countPlanReasons(database, run.runId),
-    balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
+    // A run whose plan and calls are in its packs only has nothing to compare.
+    balance:
+      sums === null || run.historyRemovedAt !== null
+        ? null
+        : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
     calls: await readRunCalls(database, run.runId),
     controls: await readControlFacts(database, run.runId),
     openAlerts: run.openAlerts,

@@ -12,13 +12,14 @@ import {
   digestReference,
   type ErasedPeople,
   findErasedPeople,
+  lockCustomers,
   noteErasure,
   readBlockers,
   readEmptiedAnswers,
   refreshStatistics,
   removePeople,
 } from '../store/operations/erasure.js';
-import type { Organisation } from '../store/organisations.js';
+import { type Organisation, readRosterNames } from '../store/organisations.js';
 import { findOpenRun, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
 import type { KeyCopy } from './evidence-keys.js';
@@ -70,29 +71,42 @@ export async function eraseCustomers(
   }
   const organisation = await openKeyedOrganisation(app);
   const [{ rosterId, roster } = { rosterId: 0, roster: '' }] = customers;
-  const leaseKey = toLeaseKey('screening', organisation.name, roster);
-  return withLease(app, leaseKey, signal, () =>
-    withLease(app, toLeaseKey('sweep', organisation.name), signal, async () => {
-      await requireNoBlocker(app, customers, leaseKey);
-      const customerIds = customers.map(({ customerId }) => customerId);
-      const people = await findErasedPeople(database, { ...organisation, rosterId, customerIds });
-      await requireNoMessage(database, people);
-      const files = await findFiles(app, people);
-      if (!isPreview) await removeFiles(files);
-      const remove = (transaction: Queryable) =>
-        removeRows(app, transaction, organisation, people, { customers, reason, reviewer });
-      const { result, isApplied } = await tryOut(database, remove, () => !isPreview);
-      if (isApplied) await refreshStatistics(database);
-      return {
-        isApplied,
-        references: people.references,
-        removed: result,
-        files,
-        sharedRequests: people.sharedRequests,
-        keyCopies: await readKeyCopies(database, organisation.organisationId, customerIds),
-      };
-    }),
-  );
+  // Imports of other rosters may begin to share a request.
+  const rosters = [...(await readRosterNames(database, organisation.name)).values()].toSorted();
+  const keys = [
+    ...rosters.map((name) => toLeaseKey('screening', organisation.name, name)),
+    toLeaseKey('sweep', organisation.name),
+  ];
+  return withLeases(app, keys, signal, async () => {
+    await requireNoBlocker(app, customers, toLeaseKey('screening', organisation.name, roster));
+    const customerIds = customers.map(({ customerId }) => customerId);
+    const people = await findErasedPeople(database, { ...organisation, rosterId, customerIds });
+    await requireNoMessage(database, people);
+    const files = await findFiles(app, people);
+    if (!isPreview) await removeFiles(files);
+    const remove = (transaction: Queryable) =>
+      removeRows(app, transaction, organisation, people, { customers, reason, reviewer });
+    const { result, isApplied } = await tryOut(database, remove, () => !isPreview);
+    if (isApplied) await refreshStatistics(database);
+    return {
+      isApplied,
+      references: people.references,
+      removed: result,
+      files,
+      sharedRequests: people.sharedRequests,
+      keyCopies: await readKeyCopies(database, organisation.organisationId, customerIds),
+    };
+  });
+}
+
+async function withLeases<T>(
+  app: AppContext,
+  keys: readonly string[],
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const [key, ...others] = keys;
+  return key === undefined ? work() : withLease(app, key, signal, () => withLeases(app, others, signal, work));
 }
 
 async function requireNoBlocker(app: AppContext, customers: readonly FoundCustomer[], leaseKey: string) {
@@ -101,16 +115,20 @@ async function requireNoBlocker(app: AppContext, customers: readonly FoundCustom
   if (open !== null) {
     throw usageError('customer', `run ${toRunId(open)} has not ended, and may store answers; resume it first`);
   }
-  for (const { customerId, reference } of customers) {
-    const blockers = await listBlockers(database, customerId);
-    if (blockers.length > 0) throw usageError('argument customer', `${reference} ${blockers.join('; ')}`);
-  }
+  await requireFree(database, customers);
   // A pack that is written later would lack what is removed now.
   if (await writePacks(app)) return;
   throw new EvidenceError(
     'evidence_not_written',
     'packs of evidence wait to be written; nothing was erased. Run `nightscreen evidence write` first',
   );
+}
+
+async function requireFree(database: Queryable, customers: readonly FoundCustomer[]): Promise<void> {
+  for (const { customerId, reference } of customers) {
+    const blockers = await listBlockers(database, customerId);
+    if (blockers.length > 0) throw usageError('argument customer', `${reference} ${blockers.join('; ')}`);
+  }
 }
 
 async function requireNoMessage(database: Queryable, people: ErasedPeople): Promise<void> {
@@ -137,6 +155,9 @@ async function removeRows(
   people: ErasedPeople,
   { customers, reason, reviewer }: { customers: readonly FoundCustomer[]; reason: string; reviewer: Reviewer },
 ): Promise<Record<string, number>> {
+  await lockCustomers(transaction, people.customerIds);
+  // Files took their time.
+  await requireFree(transaction, customers);
   const answers = await readEmptiedAnswers(transaction, people);
   const keyed = answers.map((answer) => ({ ...answer, digest: digestAnswer(digestKey, answer.body) }));
   const removed = await removePeople(transaction, people, keyed);

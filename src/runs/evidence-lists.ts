@@ -29,7 +29,10 @@ export async function listPopulation(
   const read = async function* () {
     for await (const found of readPopulation(database, rosterIds, moment)) {
       signal.throwIfAborted();
-      const batch = found.map((member) => fillFromPack(member, packed));
+      // Who had left is in scope only where the pack says so.
+      const batch = found
+        .map((member) => fillFromPack(member, packed))
+        .filter(({ hasLeft, runId }) => !hasLeft || runId !== null);
       for (const { state, reason } of batch) {
         sums.inScope += 1;
         states[state] = (states[state] ?? 0) + 1;
@@ -44,11 +47,12 @@ export async function listPopulation(
 
 /** A customer whose run left the database, as its pack says. */
 function fillFromPack(member: PopulationMember, packed: ReadonlyMap<number, PackedMember>): PopulationMember {
-  const found = member.reason === 'history_gone' ? packed.get(member.customerId ?? 0) : undefined;
-  if (found === undefined) return member;
-  const { isScreened, runId, outcome, because } = found;
-  const reason = isScreened ? member.recordedReason : (because ?? outcome);
-  return { ...member, runId, outcome, because, reason, state: toState(member.recordedState, reason) };
+  const found = packed.get(member.customerId ?? 0);
+  if (found === undefined || found.runNumber < (member.runNumber ?? 0)) return member;
+  const { isScreened, isFresh, runId, runNumber, outcome, because } = found;
+  const reasonOfPack = isScreened ? member.recordedReason : (because ?? outcome);
+  const reason = isScreened && !isFresh ? 'expired' : reasonOfPack;
+  return { ...member, runId, runNumber, outcome, because, reason, state: toState(member.recordedState, reason) };
 }
 
 /**
@@ -66,7 +70,7 @@ export async function listAffected(
   const { imported } = await chooseImportedRosters(app, asked.roster);
   const span = { ...days, rosterIds: imported.map(({ rosterId }) => rosterId) };
   const topic = asked.topic === undefined ? null : foldTopic(asked.topic);
-  const { runs, isTopicKnown } = await readSpanFacts(database, span, topic);
+  const { runs, packedRuns, isTopicKnown } = await readSpanFacts(database, span, topic);
   if (topic !== null && !isTopicKnown && !knownTopics.includes(topic)) {
     const message = `no match ever had the risk category ${topic}; common ones are ${knownTopics.join(', ')}`;
     throw flagError('--topic', message);
@@ -83,5 +87,13 @@ export async function listAffected(
       yield batch;
     }
   };
-  return { ...days, rosters: imported.map((one) => one.roster), topic, runs, batches: read(), finish: () => sums };
+  return {
+    ...days,
+    rosters: imported.map((one) => one.roster),
+    topic,
+    runs,
+    packedRuns,
+    batches: read(),
+    finish: () => sums,
+  };
 }

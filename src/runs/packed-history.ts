@@ -68,6 +68,9 @@ export async function findPackedRun(
 /** What a pack says of a customer in scope: the run, and the worst outcome of the parties. */
 export interface PackedMember {
   runId: string;
+  runNumber: number;
+  /** Whether its answers were not too old at the moment. */
+  isFresh: boolean;
   outcome: PlanOutcome;
   because: string | null;
   /** Whether each party has an answer that counted, or was not due. */
@@ -81,17 +84,18 @@ export async function readPackedMembers(
   at: Date,
 ): Promise<ReadonlyMap<number, PackedMember>> {
   const members = new Map<number, PackedMember>();
-  for (const { runId, name, pack, isCounted } of await readPackedNights(app.database, rosterIds, at)) {
+  for (const { runId, name, pack, isCounted, isFresh } of await readPackedNights(app.database, rosterIds, at)) {
     await readPack(toCustomersFile(app, name, runId, pack), (line) => {
       if (!line.startsWith('{"customer"')) return;
       const { customer, parties } = customerLine.parse(JSON.parse(line));
-      if (!members.has(customer)) members.set(customer, toMember(name, parties, isCounted));
+      if (!members.has(customer))
+        members.set(customer, { ...toMember(parties, isCounted), runId: name, runNumber: runId, isFresh });
     });
   }
   return members;
 }
 
-function toMember(runId: string, parties: CustomerLine['parties'], isCounted: boolean): PackedMember {
+function toMember(parties: CustomerLine['parties'], isCounted: boolean) {
   const worst = parties.toSorted(
     (one, other) => planOutcomes.indexOf(other.outcome) - planOutcomes.indexOf(one.outcome),
   );
@@ -101,7 +105,6 @@ function toMember(runId: string, parties: CustomerLine['parties'], isCounted: bo
     isCounted &&
     parties.every((party) => party.outcome === 'screened' || party.outcome === 'reused' || party.because === 'not_due');
   return {
-    runId,
     outcome,
     because: because ?? (isCounted ? null : 'not_applied'),
     isScreened: parties.length > 0 && (isSkipped || hasAnswers),

@@ -25,7 +25,7 @@ export async function holdCustomer(
   said: { reviewer: Reviewer; reason: string },
 ): Promise<void> {
   if (await saveHold(database, customerId, { ...said, now: clock.now() })) return;
-  const message = `${reference} is under legal hold already; release it first to change its reason`;
+  const message = `${reference} is under legal hold already (release it first to change its reason), or is erased`;
   throw usageError('argument customer', message);
 }
 

@@ -76,10 +76,15 @@ export const affected = defineDatabaseCommand({
   run: async (app, { options, invocation, signal }) => {
     const { listAffected } = await import('../../runs/evidence-lists.js');
     const list = await listAffected(app, options, signal);
-    const { from, until, rosters, topic, runs } = list;
-    const head = { schema: 'nightscreen/evidence-affected/1', from, until, rosters, topic, runs };
+    const { from, until, rosters, topic, runs, packedRuns } = list;
+    const head = { schema: 'nightscreen/evidence-affected/1', from, until, rosters, topic, runs, packedRuns };
     await writeList(invocation, affectedColumns, head, list);
     const { customers, sinceThen } = list.finish();
+    if (packedRuns > 0) {
+      const message = `${countNoun(packedRuns, 'run')} of these days are in packs only, so the list lacks their customers. A backup from before has them.`;
+      invocation.notify({ level: 'warn', code: 'history_gone', message });
+      return { exitCode: exitCodes.incomplete, isWritten: true };
+    }
     if (runs === 0) {
       const message = `No run of these days has answers in this database, so nothing is known of them. Their packs and backups may have some.`;
       invocation.notify({ level: 'warn', code: 'nothing_known', message });

@@ -40,8 +40,10 @@ function describeRoster(
     ...references.map((reference) => `  ${verb}: ${reference}`),
     ...held.map((reference) => `  under legal hold: ${reference}`),
     ...withheld.map(({ references, because }) => `  kept: ${references.join(', ')}: ${because}`),
-    ...(erased[0]?.keyCopies ?? []).map(
-      ({ file, host }) => `  DO BY HAND: destroy or replace the copy of the keys ${file} on ${host}`,
+    ...new Set(
+      erased.flatMap(({ keyCopies }) =>
+        keyCopies.map(({ file, host }) => `  DO BY HAND: destroy or replace the copy of the keys ${file} on ${host}`),
+      ),
     ),
   ];
 }

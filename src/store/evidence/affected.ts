@@ -41,20 +41,24 @@ interface AffectedSpan {
   rosterIds: readonly number[];
 }
 
-/** How many runs of these rosters began in a span with answers that counted, and whether a match with one of these topics was ever received. */
+/** How many runs of these rosters began in a span with answers that counted, how many are in packs only, and whether a match with one of these topics was ever received. */
 export const readSpanFacts = (
   database: Queryable,
   { from, until, rosterIds }: AffectedSpan,
   topic: string | null,
-): Promise<{ runs: number; isTopicKnown: boolean }> =>
+): Promise<{ runs: number; packedRuns: number; isTopicKnown: boolean }> =>
   readRow(
     database,
-    z.object({ runs: z.number(), isTopicKnown: z.boolean() }),
+    z.object({ runs: z.number(), packedRuns: z.number(), isTopicKnown: z.boolean() }),
     sql`select (
        select count(*)::integer from run
        where run.roster_id = any (${rosterIds}) and run.kind in (${screeningKindsSql}) and run.applied_wave > 0
-         and run.started_at >= ${from} and run.started_at < ${until}
-     ) as runs, exists (
+         and run.started_at >= ${from} and run.started_at < ${until} and run.history_removed_at is null
+     ) as runs, (
+       select count(*)::integer from run
+       where run.roster_id = any (${rosterIds}) and run.kind in (${screeningKindsSql})
+         and run.started_at >= ${from} and run.started_at < ${until} and run.history_removed_at is not null
+     ) as packed_runs, exists (
        select from listed_party listed where exists (select from unnest(listed.topics) topic (code) where ${isOfTopicSql(topic)})
      ) as is_topic_known`,
   );

@@ -25,8 +25,9 @@ const packedNightRow = z.object({
   name: z.string(),
   /** Its last pack by the moment. */
   pack: z.number(),
-  /** Whether answers of it counted at the moment. */
+  /** Whether answers of it counted at the moment, and are not too old for any customer. */
   isCounted: z.boolean(),
+  isFresh: z.boolean(),
 });
 
 /**
@@ -37,7 +38,10 @@ export const readPackedNights = (database: Queryable, rosterIds: readonly number
   database.query(
     packedNightRow,
     sql`select run.run_id, ${runIdSql('run')} as name, pack.number as pack,
-       pack.applied_wave > 0 and not pack.is_held and run.state <> 'unbalanced' and (run.mode = 'test' or pack.proven_wave > 0) as is_counted
+       pack.applied_wave > 0 and not pack.is_held and run.state <> 'unbalanced' and (run.mode = 'test' or pack.proven_wave > 0) as is_counted,
+       run.started_at + to_validity(coalesce((
+         select min(hours.value::double precision) from jsonb_each_text(run.cadence -> 'hours') hours
+       ), 24) * interval '1 hour') >= ${at} as is_fresh
      from run
      cross join lateral (
        select * from evidence_pack one where one.run_id = run.run_id and (one.queued_at <= ${at} or run.finished_at <= ${at}) order by one.number desc limit 1

@@ -13,6 +13,8 @@ export type PlanOutcome = (typeof planOutcomes)[number];
 const memberRow = z
   .object({
     customerId: z.number().nullable(),
+    /** The number of `runId`; null without one. */
+    runNumber: z.number().nullable(),
     roster: z.string(),
     reference: z.string(),
     /** The version of the record then; null without an accepted one. */
@@ -209,7 +211,7 @@ export const readPopulation = (
        where not coalesce(standing.has_left, false) or said.to_state in ('open_alert', 'true_match')
      )
      select * from (
-     select listed.customer_id, listed.roster, listed.reference, listed.version as record, listed.has_left, listed.mode, last.name as run_id, parties.outcome,
+     select listed.customer_id, last.run_id as run_number, listed.roster, listed.reference, listed.version as record, listed.has_left, listed.mode, last.name as run_id, parties.outcome,
        parties.because, parties.as_of, listed.to_state as recorded_state, listed.reason as recorded_reason, last.gap,
        coalesce(parties.is_screened, false) as is_screened, coalesce(parties.is_unbalanced, false) as is_unbalanced,
        coalesce(reason_at(null, parties.as_of, parties.latest_at, ${at}::timestamptz - to_validity(to_cadence(listed.hours, listed.risk_tier)), ${at}) is not null, false) as is_expired,
@@ -231,8 +233,10 @@ export const readPopulation = (
      ) last on true
      left join lateral (${partiesSql(moment)}) parties on true
      where not listed.has_left or last.run_id >= listed.full_run_id
+       -- Whom its pack has in scope is known only from there.
+       or exists (select from run whole where whole.run_id = listed.full_run_id and whole.history_removed_at is not null)
      union all
-     select null, shown.roster, named.reference, null, false, shown.mode, named.run_id, case when named.run_id is not null then 'skipped' end,
+     select null, null, shown.roster, named.reference, null, false, shown.mode, named.run_id, case when named.run_id is not null then 'skipped' end,
        null, null, null, null, named.reason, false, false, false, false
      from shown
      cross join lateral (

@@ -188,7 +188,11 @@ export const joinCountedSql = ({ at, isNow }: Pick<Moment, 'at' | 'isNow'>): Sql
   ) counted`;
 
 /** A run and how far its answers counted at a moment. */
-export function readShownRun(database: Queryable, runId: number, { reference, at, isNow }: Moment): Promise<ShownRun> {
+export function readShownRun(
+  database: Queryable,
+  runId: number,
+  { customerId, reference, at, isNow }: Moment,
+): Promise<ShownRun> {
   return readRow(
     database,
     runRow,
@@ -207,7 +211,7 @@ export function readShownRun(database: Queryable, runId: number, { reference, at
          ) order by acceptance_id), '[]')
          from acceptance accepted where accepted.run_id = run.run_id and accepted.kind = 'answers'
        ) as acceptances,
-       (select gap.reason from run_gap gap where gap.run_id = run.run_id and gap.reference = ${reference}) as gap,
+       (select gap.reason from run_gap gap where gap.run_id = run.run_id and gap.reference in (${reference}, 'erased:' || ${customerId}::bigint)) as gap,
        (
          select coalesce(json_agg(json_build_object(
            'revision', revision, 'createdAt', created_at, 'manifestSha256', manifest_sha256

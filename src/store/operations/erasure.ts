@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { isWithoutSpaces } from '../../roster/name-text.js';
 import { findRow, type Queryable, readColumn, readRow } from '../database/database.js';
 import { rawSql, type Sql, sql } from '../database/statement.js';
 import { runIdSql } from '../runs.js';
@@ -102,9 +103,10 @@ export async function findErasedPeople(
   const names = await readColumn(
     database,
     z.string(),
-    sql`select distinct party ->> 'name' as name
+    sql`select distinct name
      from customer_version version cross join jsonb_array_elements(version.record -> 'parties') party
-     where version.customer_id = any (${customerIds}) and party ->> 'name' is not null order by 1`,
+     cross join lateral (values (party ->> 'name'), (party ->> 'sentName')) as written (name)
+     where version.customer_id = any (${customerIds}) and name is not null order by 1`,
   );
   const partyIds = await readColumn(
     database,
@@ -121,13 +123,15 @@ export async function findErasedPeople(
      union select planned.request_id
      from run cross join lateral (
        select request_id from planned where planned.run_id = run.run_id and planned.party_id = any (${partyIds})
-     ) planned where run.roster_id = ${rosterId}`,
+     ) planned where run.roster_id = ${rosterId}
+     union select request_id from kept_answer where party_id = any (${partyIds})`,
   );
   const shared = await readColumn(
     database,
     ids,
     sql`select request_id from party where request_id = any (${used}) and ${isOfOthersSql}
      union select request_id from planned where request_id = any (${used}) and ${isOfOthersSql}
+     union select request_id from kept_answer where request_id = any (${used}) and ${isOfOthersSql}
      union select request_id from single_search where request_id = any (${used})`,
   );
   const sharedSet = new Set(shared);
@@ -138,9 +142,9 @@ export async function findErasedPeople(
     sql`select distinct response_id from (
        select call.response_id from run cross join lateral (
          select response_id from call where call.run_id = run.run_id and call.request_id = any (${requestIds})
-       ) call where run.roster_id = ${rosterId}
-       union all select response_id from reused where party_id = any (${partyIds})
-       union all select response_id from party_state where party_id = any (${partyIds})
+       ) call where run.organisation_id = ${organisationId}
+       union all select response_id from kept_answer where request_id = any (${requestIds})
+       union all select response_id from party_state where party_id = any (${partyIds}) and request_id = any (${requestIds})
      ) answer where response_id is not null`,
   );
   const kept = await readColumn(
@@ -148,6 +152,7 @@ export async function findErasedPeople(
     ids,
     sql`select response_id from call where response_id = any (${answered}) and request_id <> all (${requestIds})
      union select response_id from reused where response_id = any (${answered}) and ${isOfOthersSql}
+     union select response_id from kept_answer where response_id = any (${answered}) and request_id <> all (${requestIds})
      union select response_id from party_state where response_id = any (${answered}) and ${isOfOthersSql}
      union select response_id from single_search where response_id = any (${answered})
      union select response_id from control_outcome where response_id = any (${answered})`,
@@ -157,15 +162,22 @@ export async function findErasedPeople(
   const dossierIds = await readColumn(
     database,
     z.string(),
-    sql`select distinct dossier.dossier_id
-     from account join dossier using (account_id)
-     join customer on customer.customer_id = any (${customerIds}) and customer.reference_key = dossier.reference_key
-     where account.organisation_id = ${organisationId} and not exists (
+    sql`select distinct known.dossier_id
+     from (
+       select dossier.dossier_id, dossier.reference_key
+       from account join dossier using (account_id)
+       join customer on customer.customer_id = any (${customerIds}) and customer.reference_key = dossier.reference_key
+       where account.organisation_id = ${organisationId}
+       union select dossier_id, null from discrepancy where customer_id = any (${customerIds}) and dossier_id is not null
+       union select dossier_id, null from invitation where customer_id = any (${customerIds}) and dossier_id is not null
+     ) known
+     where not exists (
        select from customer other join roster using (roster_id)
-       where roster.organisation_id = ${organisationId} and other.reference_key = dossier.reference_key
+       where roster.organisation_id = ${organisationId} and other.reference_key = known.reference_key
          and other.customer_id <> all (${customerIds})
-     )
-     union select dossier_id from discrepancy where customer_id = any (${customerIds}) and dossier_id is not null`,
+     ) and not exists (
+       select from discrepancy where discrepancy.dossier_id = known.dossier_id and customer_id <> all (${customerIds})
+     )`,
   );
   return {
     organisationId,
@@ -181,14 +193,19 @@ export async function findErasedPeople(
   };
 }
 
-/** SQL: a text names one of them, in any letter case; a reference counts as a whole word. */
-function namesThemSql(text: Sql, { names, references }: ErasedPeople): Sql {
-  const words = references.map((reference) => reference.replaceAll(/[^\p{L}\p{N}]/gu, '\\$&'));
-  const pattern = `(^|[^[:alnum:]])(${words.join('|')})($|[^[:alnum:]])`;
-  return sql`(
-    ${text} ~ ${pattern} or exists (select from unnest(${names}::text[]) as known (name) where strpos(lower(${text}), lower(known.name)) > 0)
-  )`;
+/** SQL: a text has one of these as whole words, in any letter case, also as JSON writes it. */
+function hasWordsSql(text: Sql, words: readonly string[]): Sql {
+  const spellings = words.flatMap((word) => [word, JSON.stringify(word).slice(1, -1)]);
+  const patterns = spellings.map((word) => {
+    const pattern = word.replaceAll(/[^\p{L}\p{N}]/gu, '\\$&');
+    return isWithoutSpaces(word) ? pattern : `(^|[^[:alnum:]])${pattern}($|[^[:alnum:]])`;
+  });
+  return patterns.length === 0 ? sql`false` : sql`${text} ~* ${patterns.join('|')}`;
 }
+
+/** SQL: a text names one of them, by name or by reference. */
+const namesThemSql = (text: Sql, { names, references }: ErasedPeople): Sql =>
+  hasWordsSql(text, [...names, ...references]);
 
 /** The number of messages about these people that are still to be sent. */
 export const countQueuedMessages = (database: Queryable, people: ErasedPeople) =>
@@ -199,14 +216,22 @@ export const countQueuedMessages = (database: Queryable, people: ErasedPeople) =
      where organisation_id = ${people.organisationId} and state = 'queued' and ${namesThemSql(sql`content::text`, people)}`,
   );
 
+/** SQL: a JSON list without the elements that name them. */
+const withoutThemSql = (list: Sql, people: ErasedPeople): Sql => sql`coalesce((
+  select jsonb_agg(element order by place)
+  from jsonb_array_elements(${list}) with ordinality as one (element, place)
+  where not ${namesThemSql(sql`element::text`, people)}
+), '[]')`;
+
 const erasedName = sql`'erased'::text`;
 const toErasedReference = (customerId: string): Sql => rawSql(`'erased:' || ${customerId}`);
 
 /** SQL: the parties of a record without what identifies them; later reports of old runs read these. */
-const emptyRecordSql = sql`jsonb_build_object('parties', (
-  select jsonb_agg(jsonb_build_object(
-    'role', party -> 'role', 'type', party -> 'type', 'name', ${erasedName}, 'birthDate', null, 'countries', '[]'::jsonb
-  ) order by place)
+const emptyRecordSql = sql`jsonb_build_object('riskTier', record -> 'riskTier', 'parties', (
+  select jsonb_agg(case when party <> 'null' then jsonb_build_object(
+    'role', party -> 'role', 'type', party -> 'type', 'name', ${erasedName}, 'sentName', ${erasedName}, 'birthDate', null,
+    'countries', '[]'::jsonb
+  ) else party end order by place)
   from jsonb_array_elements(record -> 'parties') with ordinality as one (party, place)
 ))`;
 
@@ -214,8 +239,15 @@ const emptyRecordSql = sql`jsonb_build_object('parties', (
 function listRemovals(people: ErasedPeople): readonly (readonly [what: string, statement: Sql])[] {
   const { organisationId, rosterId, customerIds, partyIds, requestIds, responseIds, dossierIds, references } = people;
   const ofAlerts = sql`(select alert_id from alert where party_id = any (${partyIds}))`;
+  const accountsSql = sql`select account_id from account where organisation_id = ${organisationId}`;
   const ofDiscrepancies = sql`(
-    select discrepancy_id from discrepancy where customer_id = any (${customerIds}) or dossier_id = any (${dossierIds})
+    select discrepancy_id from discrepancy
+    where customer_id = any (${customerIds}) or account_id in (${accountsSql}) and (
+      dossier_id = any (${dossierIds})
+      or customer_id is null and roster_id = ${rosterId} and (
+        subject = any (${references}) or ${namesThemSql(sql`facts::text`, people)}
+      )
+    )
   )`;
   const isAcceptanceSql = sql`(
     (roster_id = ${rosterId} or run_id in (select run_id from run where roster_id = ${rosterId})) and (
@@ -223,8 +255,10 @@ function listRemovals(people: ErasedPeople): readonly (readonly [what: string, s
     )
   )`;
   const isDetailSql = sql`(
-    kind = 'activity' and account_id in (select account_id from account where organisation_id = ${organisationId})
-    and body is not null and ${namesThemSql(sql`body`, people)}
+    account_id in (${accountsSql}) and (account_id, record_id) in (
+      select account_id, record_id from match_detail
+      where kind = 'activity' and account_id in (${accountsSql}) and body is not null and ${hasWordsSql(sql`body`, people.names)}
+    ) and digest is not null
   )`;
   return [
     ['keys of customers', sql`delete from evidence_key where kind = 'customer' and id = any (${customerIds})`],
@@ -274,11 +308,12 @@ function listRemovals(people: ErasedPeople): readonly (readonly [what: string, s
     ],
     ['invitations', sql`delete from invitation where customer_id = any (${customerIds})`],
     ['events of discrepancies', sql`delete from discrepancy_event where discrepancy_id in ${ofDiscrepancies}`],
+    ['discrepancies', sql`delete from discrepancy where discrepancy_id in ${ofDiscrepancies}`],
     [
-      'discrepancies',
-      sql`delete from discrepancy where customer_id = any (${customerIds}) or dossier_id = any (${dossierIds})`,
+      'changes of dossiers',
+      sql`delete from dossier_change using run
+       where run.run_id = dossier_change.run_id and run.organisation_id = ${organisationId} and dossier_id = any (${dossierIds})`,
     ],
-    ['changes of dossiers', sql`delete from dossier_change where dossier_id = any (${dossierIds})`],
     [
       'records of dossiers',
       sql`delete from dossier_record using account
@@ -299,7 +334,7 @@ function listRemovals(people: ErasedPeople): readonly (readonly [what: string, s
          reference = case when reference = any (${references}) then 'erased' else reference end,
          fields = '{}', doubts = case when doubts is not null then '[]'::jsonb end
        where import_id in (select import_id from roster_import where roster_id = ${rosterId})
-         and (reference = any (${references}) or ${namesThemSql(sql`fields::text`, people)})`,
+         and (reference = any (${references}) or reference is null and ${hasWordsSql(sql`fields::text`, people.names)})`,
     ],
     [
       'ids without a record',
@@ -316,13 +351,13 @@ function listRemovals(people: ErasedPeople): readonly (readonly [what: string, s
       'acceptances',
       sql`update acceptance set
          reference = case when reference = any (${references}) then 'erased' else reference end,
-         changes = case when kind = 'roster' then '[]' else changes end,
+         changes = case when kind = 'roster' then ${withoutThemSql(sql`changes`, people)} else changes end,
          reason = case when ${namesThemSql(sql`reason`, people)} then 'erased' else reason end
        where ${isAcceptanceSql}`,
     ],
     [
       'held rosters',
-      sql`update run_hold hold set roster = jsonb_set(hold.roster, '{changes}', '[]')
+      sql`update run_hold hold set roster = jsonb_set(hold.roster, '{changes}', ${withoutThemSql(sql`hold.roster -> 'changes'`, people)})
        from run
        where run.run_id = hold.run_id and run.roster_id = ${rosterId} and ${namesThemSql(sql`coalesce(hold.roster::text, '')`, people)}`,
     ],
@@ -342,6 +377,15 @@ function listRemovals(people: ErasedPeople): readonly (readonly [what: string, s
        where change.change_id = webhook_event.change_id and change.customer_id = any (${customerIds})`,
     ],
     ['states', sql`delete from customer_state where customer_id = any (${customerIds})`],
+    ['reasons of forced searches', sql`update forced set because = 'erased' where party_id = any (${partyIds})`],
+    [
+      'values in doubt',
+      sql`update roster_import set doubts = (
+         select jsonb_agg(jsonb_set(doubt, '{values}', ${withoutThemSql(sql`doubt -> 'values'`, people)}) order by place)
+         from jsonb_array_elements(doubts) with ordinality as one (doubt, place)
+       )
+       where roster_id = ${rosterId} and ${namesThemSql(sql`doubts::text`, people)}`,
+    ],
     ['marks of customers', sql`delete from customer_mark where customer_id = any (${customerIds})`],
     [
       'customers',
@@ -367,6 +411,12 @@ export const readEmptiedAnswers = (database: Queryable, { responseIds }: ErasedP
          'query', 'erased', 'erased', response_id, 'type', body::json -> 'type', 'total', body::json -> 'total', 'results', body::json -> 'results'
        )::text as body
      from response where response_id = any (${responseIds}) order by 1`,
+  );
+
+/** Locks customers until the end of a transaction, so that nobody puts them under legal hold meanwhile. */
+export const lockCustomers = (transaction: Queryable, customerIds: readonly number[]): Promise<number> =>
+  transaction.execute(
+    sql`select from customer where customer_id = any (${customerIds}) order by customer_id for update`,
   );
 
 /** Removes what is personal of these people from all tables. Gives the number of rows by what was removed. */
@@ -419,5 +469,7 @@ export async function noteErasure(
 /** The statistics of the planner keep the most frequent values of columns, and the limits of others. */
 export const refreshStatistics = (database: Queryable): Promise<number> =>
   database.execute(
-    'analyze customer, customer_version, screening_request, response, roster_row, run_gap, shown_alert, disposition_text, dossier, outbox',
+    `analyze acceptance, alert, customer, customer_version, discrepancy, discrepancy_event, disposition_text, dossier, dossier_change,
+       dossier_record, invitation, match_detail, outbox, response, roster_import, roster_row, run_gap, run_hold, screening_request, shown_alert,
+       unaccepted_customer`,
   );

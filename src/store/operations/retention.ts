@@ -11,7 +11,7 @@ interface Said {
   now: Date;
 }
 
-/** Puts a customer under legal hold; gives false where one is in force. */
+/** Puts a customer under legal hold; gives false where one is in force, and for an erased customer. */
 export async function saveHold(
   database: Queryable,
   customerId: number,
@@ -19,7 +19,10 @@ export async function saveHold(
 ): Promise<boolean> {
   const saved = await database.execute(
     sql`insert into legal_hold (customer_id, reason, held_by, is_attested, held_at)
-     values (${customerId}, ${reason}, ${reviewer.name}, ${reviewer.isAttested}, ${now})
+     select customer_id, ${reason}, ${reviewer.name}, ${reviewer.isAttested}::boolean, ${now}::timestamptz
+     -- An erasure in progress holds the row.
+     from (select customer_id from customer where customer_id = ${customerId} for update) customer
+     where not exists (select from erasure where erasure.customer_id = customer.customer_id)
      on conflict (customer_id) where (released_at is null) do nothing`,
   );
   return saved === 1;
@@ -96,15 +99,22 @@ export const readOldRuns = (
   );
 
 /** What a run leaves in the database by the night; all else of it is small, or is still needed. */
-const tablesOfHistory = ['planned', 'call', 'batch', 'failure', 'forced', 'reused', 'next_state'] as const;
+const tablesOfHistory = ['planned', 'call', 'batch', 'failure', 'forced', 'reused'] as const;
 
 /** Removes the plan, the calls and the failures of a run; gives the number of rows. */
 export async function removeHistory(transaction: Queryable, runId: number, now: Date): Promise<number> {
   await transaction.execute(sql`select set_config('nightscreen.erases', 'on', true)`);
+  await transaction.execute(
+    sql`insert into kept_answer (party_id, request_id, response_id)
+     select party_id, request_id, response_id from party_answer where run_id = ${runId}
+     on conflict do nothing`,
+  );
   let rows = 0;
   for (const table of tablesOfHistory) {
     rows += await transaction.execute(sql`delete from ${rawSql(table)} where run_id = ${runId}`);
   }
+  // That a change never counted is known from here only.
+  rows += await transaction.execute(sql`delete from next_state where run_id = ${runId} and not is_superseded`);
   await transaction.execute(sql`update run set history_removed_at = ${now} where run_id = ${runId}`);
   await transaction.execute(sql`select set_config('nightscreen.erases', 'off', true)`);
   return rows;

@@ -232,7 +232,8 @@ function findUnprojectedParties(
     database,
     z.number(),
     // Without an alert and a hit only a serious change needs review; a first night has ten times as many others.
-    sql`select event.party_id from change_event event
+    sql`select party_id from (
+     select event.party_id from change_event event
      where event.run_id = ${part.runId} and event.wave > ${part.afterWave} and (
        event.severity in ('critical', 'high')
        or exists (select from alert where alert.party_id = event.party_id and alert.account_id = ${accountId})
@@ -266,6 +267,9 @@ function findUnprojectedParties(
      where run.roster_id = ${rosterId} and run.account_id = ${accountId} and (
        run.run_id = ${part.runId} or exists (select from run_hold hold where hold.run_id = run.run_id and hold.kind = 'answers')
      )
+     ) found
+     -- Nobody decides about an erased customer again.
+     where not exists (select from party join erasure using (customer_id) where party.party_id = found.party_id)
      order by 1`,
   );
 }

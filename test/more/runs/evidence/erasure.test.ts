@@ -297,4 +297,28 @@ describeOnPostgres('the erasure of a customer', (open) => {
     expect(toComparable(await showEvidence(later, { reference: 'C-1' }))).toEqual(toComparable(shown));
     expect(await verifyEvidence(dir)).toMatchObject({ problems: [] });
   });
+
+  it('after its nights have left the database, finds former names and answers, and leaves those of others alone', async () => {
+    const { site, dir, play } = await begin();
+    const many = Array.from({ length: 30 }, (_, at) => `D-${at},person,Somebody Else ${at},`);
+    const keep = ['C-1,person,Tamsin Oyelaran,', 'E-1,person,Somebody Else Li,', ...many];
+    await play(-6, ['C-9,person,Formerly Nameling,', ...keep]);
+    await play(-5, ['C-9,person,Li,', ...keep]);
+    const app = await play(-4, ['C-9,person,Li,', ...keep]);
+    await applyRetention({ ...app, keepRunsMs: -3 * dayMs }, false, signal);
+    expect(await readColumn(site.database, z.number(), 'select count(*)::integer from planned')).toEqual([0]);
+    const left = new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10);
+    const later = await play(-1, [`C-9,person,Li,${left}`, ...keep]);
+    expect(mentions(await dumpTables(site.database), ['Formerly Nameling']).length).toBeGreaterThan(2);
+    const opened = await openAll(site.database, dir);
+    await erase(later, 'C-9');
+    expect(mentions(await dumpTables(site.database), ['Formerly Nameling'])).toEqual([]);
+    expect(mentions(await openAll(site.database, dir), ['Formerly Nameling', '"query":"Li"'])).toEqual([]);
+    const others = ['Somebody Else Li', 'Tamsin Oyelaran', 'Somebody Else 7'];
+    expect(mentions(await openAll(site.database, dir), others)).toEqual(mentions(opened, others));
+    // The next snapshots are compared with the week before.
+    const next = await play(0, keep);
+    expect(await showEvidence(next, { reference: 'C-9' })).toMatchObject({ erasure: { reason: 'request 12' } });
+    expect(await verifyEvidence(dir)).toMatchObject({ problems: [] });
+  });
 });
