@@ -17,7 +17,7 @@ import { runSweep } from '../../../../src/runs/sweep-run.js';
 import { type Database, readColumn, readValue } from '../../../../src/store/database/database.js';
 import { sql } from '../../../../src/store/database/statement.js';
 import { queuePack } from '../../../../src/store/evidence/packs.js';
-import { describeOnEachDatabase, describeOnPostgres } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { digestAll, openEvidenceFolders, type PackLine, readPackLines } from '../../../helpers/evidence-folders.js';
 import { listenAlong, makeAcceptance, openSmallSites, type SmallSite } from '../../../helpers/small-site.js';
 import {
@@ -57,7 +57,7 @@ async function openWith(database: Database, kind: string, about: string, { seale
   return null;
 }
 
-describeOnEachDatabase('a pack', (open) => {
+describeOnPostgres('a pack', (open) => {
   const openSite = openSmallSites(open);
   const openFolder = openEvidenceFolders();
 
