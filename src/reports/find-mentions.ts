@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { ReportError, readErrorCode } from '../errors.js';
-import { isWithoutSpaces } from '../roster/name-text.js';
+import { isWithoutSpaces } from '../vocabulary/words.js';
 
 /** The texts by which people are found in files. */
 export interface Mentioned {

@@ -268,9 +268,3 @@ function fitsLatin(letter: string, name: string, at: number, length: number): bo
 
 const otherScripts =
   /^[\u0386-\u03ce\u0401-\u045f\u0490-\u04d9\u0531-\u0587\u05d0-\u05ea\u0621-\u064a\u067e-\u06cc\u0904-\u0d7f\u0e01-\u0e4d\u10a0-\u10ff\u3041-\u30fe\u3400-\u9fff\uac00-\ud7a3]$/;
-
-/** Whether a text is of a script that has no spaces between words. */
-export const isWithoutSpaces = (text: string): boolean =>
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
-    text,
-  );

@@ -48,6 +48,12 @@ export function describeRun({ database, clock, settings }: AppContext, text: str
   });
 }
 
+/** Null without sums, and for a run whose plan and calls are in its packs only. */
+const readBalance = async (database: Queryable, { runId, sums, historyRemovedAt }: RunRow) =>
+  sums === null || historyRemovedAt !== null
+    ? null
+    : compareBalance(sums.counts, await readRunBalance(database, runId));
+
 async function describeBy(
   database: Queryable,
   run: RunRow,
@@ -88,11 +94,7 @@ async function describeBy(
       run.state === 'running' || run.state === 'stopped' ? (await countUnproven(database, run.runId)).customers : null,
     sums,
     planned: await countPlanReasons(database, run.runId),
-    // A run whose plan and calls are in its packs only has nothing to compare.
-    balance:
-      sums === null || run.historyRemovedAt !== null
-        ? null
-        : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
+    balance: await readBalance(database, run),
     calls: await readRunCalls(database, run.runId),
     controls: await readControlFacts(database, run.runId),
     openAlerts: run.openAlerts,

@@ -378,3 +378,9 @@ export function describeTopic(topic: string): string {
 
 /** The words of a table, each row of which holds several, with commas between them. */
 export const listWords = (rows: readonly string[]): readonly string[] => rows.flatMap((row) => row.split(', '));
+
+/** Whether a text is of a script that has no spaces between words. */
+export const isWithoutSpaces = (text: string): boolean =>
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
+    text,
+  );

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { isWithoutSpaces } from '../../roster/name-text.js';
+import { isWithoutSpaces } from '../../vocabulary/words.js';
 import { findRow, type Queryable, readColumn, readRow } from '../database/database.js';
 import { rawSql, type Sql, sql } from '../database/statement.js';
 import { runIdSql } from '../runs.js';
