@@ -49,10 +49,10 @@ export function describeRun({ database, clock, settings }: AppContext, text: str
 }
 
 /** Null without sums, and for a run whose plan and calls are in its packs only. */
-const readBalance = async (database: Queryable, { runId, sums, historyRemovedAt }: RunRow) =>
-  sums === null || historyRemovedAt !== null
+const readBalance = async (database: Queryable, run: RunRow, sums: RunRow['sums']) =>
+  sums === null || run.historyRemovedAt !== null
     ? null
-    : compareBalance(sums.counts, await readRunBalance(database, runId));
+    : compareBalance(sums.counts, await readRunBalance(database, run.runId));
 
 async function describeBy(
   database: Queryable,
@@ -94,7 +94,7 @@ async function describeBy(
       run.state === 'running' || run.state === 'stopped' ? (await countUnproven(database, run.runId)).customers : null,
     sums,
     planned: await countPlanReasons(database, run.runId),
-    balance: await readBalance(database, run),
+    balance: await readBalance(database, run, sums),
     calls: await readRunCalls(database, run.runId),
     controls: await readControlFacts(database, run.runId),
     openAlerts: run.openAlerts,
