@@ -127,7 +127,7 @@ class Selftest {
     this.#signal = signal;
   }
 
-  /** An error is an expectation that is not met, and the other parts go on. */
+  /** An error is an expectation that is not met, and the other parts continue. */
   async play(night: keyof typeof nights, work: () => Promise<void>): Promise<void> {
     this.#night = night;
     await work().catch((error: unknown) => {

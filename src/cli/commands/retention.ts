@@ -1,8 +1,9 @@
 import { countNoun, formatCount } from '../../reports/text.js';
+import type { AppContext } from '../../runs/app-context.js';
 import type { NightRetention, RosterRetention } from '../../runs/retention.js';
-import { defineCommand, defineDatabaseCommand, mandatory } from '../command.js';
+import { defineCommand, defineDatabaseCommand, mandatory, type OptionValues } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { toOutcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { shared } from '../options.js';
 
 const run = defineDatabaseCommand({
@@ -57,19 +58,28 @@ function describeNights({ runs, rows, kept }: NightRetention, isPreview: boolean
 
 const options = { roster: shared.roster, by: shared.by, reason: mandatory(shared.reason) };
 
+async function changeHold(
+  app: AppContext,
+  reference: string,
+  { roster, by, reason }: OptionValues<typeof options>,
+  isHeld: boolean,
+): Promise<Outcome> {
+  const { holdCustomer, releaseCustomer } = await import('../../runs/retention.js');
+  const { findCustomer } = await import('../../runs/evidence-show.js');
+  const { findReviewer } = await import('../../runs/review/people.js');
+  const reviewer = await findReviewer(app.database, by);
+  const customer = await findCustomer(app, app.database, reference, roster ?? null);
+  await (isHeld ? holdCustomer : releaseCustomer)(app, customer, { reviewer, reason });
+  const words = isHeld ? 'is under legal hold' : 'is no longer held';
+  return toOutcome('nightscreen/legal-hold/1', { reference, isHeld }, `${reference} ${words}\n`);
+}
+
 const hold = defineDatabaseCommand({
   usage: 'hold <customer>',
   description: 'put a customer under legal hold: nothing erases the customer until it is released',
   options,
   examples: ['retention hold C-1042 --by "A. Meyer" --reason "case 7"', 'retention hold C-7 --by Meyer --reason audit'],
-  run: async (app, { argument: reference, options: { roster = null, by, reason } }) => {
-    const { holdCustomer } = await import('../../runs/retention.js');
-    const { findCustomer } = await import('../../runs/evidence-show.js');
-    const { findReviewer } = await import('../../runs/review/people.js');
-    const reviewer = await findReviewer(app.database, by);
-    await holdCustomer(app, await findCustomer(app, app.database, reference, roster), { reviewer, reason });
-    return toOutcome('nightscreen/legal-hold/1', { reference, isHeld: true }, `${reference} is under legal hold\n`);
-  },
+  run: (app, { argument, options }) => changeHold(app, argument, options, true),
 });
 
 const release = defineDatabaseCommand({
@@ -80,14 +90,7 @@ const release = defineDatabaseCommand({
     'retention release C-1042 --by "A. Meyer" --reason closed',
     'retention release C-7 --by Meyer --reason "the audit is over"',
   ],
-  run: async (app, { argument: reference, options: { roster = null, by, reason } }) => {
-    const { releaseCustomer } = await import('../../runs/retention.js');
-    const { findCustomer } = await import('../../runs/evidence-show.js');
-    const { findReviewer } = await import('../../runs/review/people.js');
-    const reviewer = await findReviewer(app.database, by);
-    await releaseCustomer(app, await findCustomer(app, app.database, reference, roster), { reviewer, reason });
-    return toOutcome('nightscreen/legal-hold/1', { reference, isHeld: false }, `${reference} is no longer held\n`);
-  },
+  run: (app, { argument, options }) => changeHold(app, argument, options, false),
 });
 
 export const command = defineCommand({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Queryable, readColumn } from '../database/database.js';
 import { sql } from '../database/statement.js';
-import { screeningKindsSql, storedMatchesSql } from '../row-shapes.js';
+import { screeningKindsSql } from '../row-shapes.js';
 import { runIdSql } from '../runs.js';
-import { type Moment, partyRow, type ShownParty, type ShownRun } from './show.js';
+import { type Moment, partyRow, type ShownParty, type ShownRun, shownAnswerSql } from './show.js';
 
 /** The screening runs of a roster from one number on, before another one, whose plans and calls are in packs only, newest first. */
 export const listPackedRuns = (
@@ -82,17 +82,7 @@ export const readPackedParties = (
        one.version as customer_version, one.reason, one.outcome, one.because,
        ${appliedWave > 0 && !isHeld}::boolean as is_applied, ${mode === 'test' || provenWave > 0}::boolean as is_proven,
        null as reused_from, case when one.answer is not null then (one.calls -> -1 ->> 1)::timestamptz end as answered_at, calls.made as calls,
-       (
-         select json_build_object(
-           'number', response.response_id, 'total', response.total, 'truncated', response.truncated, 'hits', response.hits,
-           'matches', ${storedMatchesSql('one.answer')},
-           'pack', (
-             select holder.sequence from packed join evidence_pack holder using (pack_id)
-             where packed.kind = 'answer' and packed.id = response.response_id and packed.part = 0
-           )
-         )
-         from response where response.response_id = one.answer
-       ) as answer
+       ${shownAnswerSql('one.answer')} as answer
      from jsonb_to_recordset(${JSON.stringify(packed)}::text::jsonb) as one (
        party bigint, ordinal integer, request bigint, version integer, reason text, outcome text, because text, answer bigint, calls jsonb
      )

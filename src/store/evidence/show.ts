@@ -13,7 +13,7 @@ import {
   severities,
 } from '../../vocabulary.js';
 import { findRow, findValue, type Queryable, readRow, readValue } from '../database/database.js';
-import { type Sql, sql } from '../database/statement.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
 import { screeningKindsSql, storedMatchesSql } from '../row-shapes.js';
 import { runIdSql } from '../runs.js';
 
@@ -294,6 +294,19 @@ export const partyRow = z
 /** A party of a customer in a run. */
 export type ShownParty = z.infer<typeof partyRow>;
 
+/** SQL: an answer with its matches and the pack that holds it, as `partyRow` reads it. */
+export const shownAnswerSql = (responseId: string): Sql => sql`(
+  select json_build_object(
+    'number', response.response_id, 'total', response.total, 'truncated', response.truncated, 'hits', response.hits,
+    'matches', ${storedMatchesSql(responseId)},
+    'pack', (
+      select holder.sequence from packed join evidence_pack holder using (pack_id)
+      where packed.kind = 'answer' and packed.id = response.response_id and packed.part = 0
+    )
+  )
+  from response where response.response_id = ${rawSql(responseId)}
+)`;
+
 /** The parties of a customer in a run with their calls and answers up to a moment; only these, unless null. */
 export function readShownParties(
   database: Queryable,
@@ -319,17 +332,7 @@ export function readShownParties(
          where call.run_id = answering.run_id and call.request_id = planned.request_id and call.started_at <= ${at}
            and planned.search_order is not null
        ) as calls,
-       case when answered.wave is not null then (
-         select json_build_object(
-           'number', response.response_id, 'total', response.total, 'truncated', response.truncated, 'hits', response.hits,
-           'matches', ${storedMatchesSql('planned.response_id')},
-           'pack', (
-             select holder.sequence from packed join evidence_pack holder using (pack_id)
-             where packed.kind = 'answer' and packed.id = response.response_id and packed.part = 0
-           )
-         )
-         from response where response.response_id = planned.response_id
-       ) end as answer
+       case when answered.wave is not null then ${shownAnswerSql('planned.response_id')} end as answer
      from party
      cross join lateral (
        select * from planned_party where planned_party.run_id = ${runNumber} and planned_party.party_id = party.party_id offset 0
